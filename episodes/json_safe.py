@@ -1,0 +1,78 @@
+"""Values that survive the way Python -> Node -> Python unchanged.
+
+promptfoo moves every provider result and every assertion context through JavaScript, which has no NaN in JSON, rounds
+integers beyond 2**53 and stores strings as UTF-16. `encode` makes a value safe for that journey and says what it had to
+change; `decode` turns tagged integers back into Python integers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import enum
+import math
+from collections.abc import Mapping
+from typing import Any
+
+MAX_SAFE_INTEGER = 2**53 - 1
+"""Largest integer that a JavaScript number holds exactly."""
+
+INTEGER_TAG = "$int"
+"""Key of the object that stands for a larger integer: ``{"$int": "9007199254740993"}``."""
+
+
+def encode(value: Any, warnings: list[str], path: str = "") -> Any:
+    """Return `value` as plain JSON data; each change that loses or alters something is appended to `warnings`.
+
+    Never raises: an object of an unknown type is written as its `repr`, with a warning that names its JSON Pointer.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, enum.Enum):
+        return encode(value.value, warnings, path)
+    if isinstance(value, str):
+        return _encode_text(value, warnings, path)
+    if isinstance(value, int):
+        return value if abs(value) <= MAX_SAFE_INTEGER else {INTEGER_TAG: str(value)}
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        warnings.append(f"{path or '/'}: {value} is not a JSON number and was written as null")
+        return None
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return value.isoformat()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return encode(fields, warnings, path)
+    if isinstance(value, Mapping):
+        return {
+            _encode_text(str(key), warnings, path): encode(item, warnings, f"{path}/{key}")
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple | set | frozenset):
+        return [encode(item, warnings, f"{path}/{index}") for index, item in enumerate(value)]
+    warnings.append(f"{path or '/'}: a {type(value).__name__} is not JSON and was written as text")
+    return _encode_text(repr(value), warnings, path)
+
+
+def decode(value: Any) -> Any:
+    """Return `value` with every tagged integer turned back into an `int`."""
+    if isinstance(value, dict):
+        if len(value) == 1 and isinstance(value.get(INTEGER_TAG), str):
+            try:
+                return int(value[INTEGER_TAG])
+            except ValueError:
+                return value
+        return {key: decode(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    return value
+
+
+def _encode_text(text: str, warnings: list[str], path: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        warnings.append(f"{path or '/'}: an unpaired surrogate was replaced by U+FFFD")
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text

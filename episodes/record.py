@@ -1,0 +1,213 @@
+"""The record of one conversation: what a provider returns as `metadata` and what every assertion and hook reads.
+
+Keys are camelCase in the metadata, as promptfoo's own are, and snake_case here. The record is evidence: what is missing
+from it is unknown, never "none". `Episode.tool_calls` is therefore `None` when nobody looked, and `()` when somebody
+looked and there were none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Literal
+
+SCHEMA_VERSION = "1"
+"""Version of the record. A reader refuses a record with another version rather than guess."""
+
+
+class EvidenceError(ValueError):
+    """The record cannot be read. `where` is the JSON Pointer inside the metadata."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where or '/'}: {problem}")
+        self.where = where
+        self.problem = problem
+
+
+class ToolStatus(StrEnum):
+    """What became of one tool call that the model asked for. Every call in the record was at least attempted."""
+
+    OK = "ok"
+    TOOL_ERROR = "tool_error"
+    """The tool ran and answered that it failed."""
+    TRANSPORT_ERROR = "transport_error"
+    """It was sent, and no answer came back: whether it ran is unknown."""
+    NOT_EXECUTED = "not_executed"
+    """Refused before it was sent: outside the allow-list, over a budget, or the episode ended."""
+    PARSE_ERROR = "parse_error"
+    """Its arguments were not a JSON object, so it was not sent."""
+    SCHEMA_ERROR = "schema_error"
+    """Its arguments did not match the tool's own schema, so it was not sent."""
+
+    @property
+    def executed(self) -> bool | None:
+        """True: the tool ran. False: it did not. None: unknown."""
+        if self is ToolStatus.TRANSPORT_ERROR:
+            return None
+        return self in (ToolStatus.OK, ToolStatus.TOOL_ERROR)
+
+
+class StopReason(StrEnum):
+    """Why the conversation ended."""
+
+    GOAL_REACHED = "goal_reached"
+    USER_STOP = "user_stop"
+    AGENT_HANDOFF = "agent_handoff"
+    MAX_TURNS = "max_turns"
+    MAX_STEPS = "max_steps"
+    DEADLINE = "deadline"
+    BUDGET = "budget"
+    CONTENT_FILTER = "content_filter"
+    PROVIDER_ERROR = "provider_error"
+    TOOL_UNAVAILABLE = "tool_unavailable"
+    SIMULATOR_DEFECT = "simulator_defect"
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One tool call of the agent.
+
+    `turn` counts the user's messages from 1; `step` counts the agent's model answers from 1 within the episode; calls
+    of one model answer share a `batch`, and their order inside it means nothing. `arguments` is None unless the raw
+    text was a JSON object. `result` is the structured content where the tool gives one, else its text.
+    """
+
+    id: str
+    turn: int
+    step: int
+    batch: int
+    server: str
+    name: str
+    arguments: dict[str, Any] | None
+    arguments_raw: str
+    status: ToolStatus
+    result: Any = None
+    started_at: str = ""
+    latency_ms: float = 0.0
+    problem: str = ""
+    """In words, why the status is not `ok`."""
+    replayed: bool = False
+    """The answer came from a recording: nothing was created by this call."""
+
+
+@dataclass(frozen=True)
+class PullRequest:
+    """A pull request that a tool result of this episode proves. `status` is what the tool said at that time."""
+
+    url: str
+    id: str
+    repository: str
+    source_branch: str
+    status: str
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One step of a simulation: `reached`, `not_reached` (tried), or `blocked` (an earlier step was not reached)."""
+
+    step: int
+    text: str
+    status: Literal["reached", "not_reached", "blocked"]
+    reason: str
+
+
+@dataclass(frozen=True)
+class RoleUsage:
+    """What one role spent. `cost` is in the price table's currency; None means that no price is known."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    requests: int = 0
+    cost: float | None = None
+
+    def plus(self, other: RoleUsage) -> RoleUsage:
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return RoleUsage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.requests + other.requests,
+            sum(known) if known else None,
+        )
+
+
+@dataclass(frozen=True)
+class Usage:
+    agent: RoleUsage = field(default_factory=RoleUsage)
+    user: RoleUsage = field(default_factory=RoleUsage)
+    judge: RoleUsage = field(default_factory=RoleUsage)
+
+
+@dataclass(frozen=True)
+class Timings:
+    """`started_at` is ISO 8601 in UTC; the rest is in milliseconds, summed over the calls."""
+
+    started_at: str = ""
+    duration_ms: float = 0.0
+    model_ms: float = 0.0
+    user_model_ms: float = 0.0
+    tool_ms: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """One thing that can change a result: its name for people, and the SHA-256 of its content."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One conversation, from the first word to the stop reason."""
+
+    case_id: str
+    step_id: str
+    stop_reason: StopReason
+    eval_id: str = ""
+    suite: str = ""
+    messages: tuple[dict[str, Any], ...] = ()
+    """Chat Completions messages, tool messages included, each with its `turn`."""
+    tool_calls: tuple[ToolCall, ...] | None = None
+    pull_requests: tuple[PullRequest, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    timings: Timings = field(default_factory=Timings)
+    fingerprint: dict[str, Fingerprint] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def to_metadata(self) -> dict[str, Any]:
+        """The record as promptfoo stores it: plain JSON that survives JavaScript. Never raises."""
+        from episodes.record_codec import encode_episode
+
+        return encode_episode(self)
+
+    @staticmethod
+    def from_metadata(metadata: Mapping[str, Any]) -> Episode:
+        """Read a record back.
+
+        Raises:
+            EvidenceError: the schema version is another one, or a part has the wrong shape.
+        """
+        from episodes.record_codec import decode_episode
+
+        return decode_episode(metadata)
+
+    def with_warnings(self, more: Sequence[str]) -> Episode:
+        return replace(self, warnings=(*self.warnings, *more))
+
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Episode",
+    "EvidenceError",
+    "Fingerprint",
+    "Goal",
+    "PullRequest",
+    "RoleUsage",
+    "StopReason",
+    "Timings",
+    "ToolCall",
+    "ToolStatus",
+    "Usage",
+]
