@@ -1,0 +1,119 @@
+"""Every environment variable that this pack reads, in one table.
+
+The table is what `evals doctor` prints, what the documentation is checked against, and where the defaults live. A value
+is never cached: read it with `value(NAME)` when it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+"""The folder of this checkout."""
+
+Topic = Literal["data", "portal", "model", "pull requests", "promptfoo", "set-up"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment variable. `default` is in words where it is not a plain value."""
+
+    name: str
+    topic: Topic
+    purpose: str
+    default: str = ""
+    secret: bool = False
+    """The value is a credential: it is never printed, stored or put into an error text."""
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("EVALS_HOME", "data", "Folder for results, the ledger and promptfoo's database", ".evals in the checkout"),
+    Setting("EVALS_PORTAL_URL", "portal", "Base address of the portal; its MCP endpoint is <url>/mcp", "local portal"),
+    Setting("EVALS_PORTAL_TOKEN", "portal", "Bearer token for the portal", secret=True),
+    Setting("EVALS_MODEL_BASE_URL", "model", "Address of an OpenAI-compatible model service", "local model"),
+    Setting("EVALS_MODEL_API_KEY", "model", "Key for EVALS_MODEL_BASE_URL", secret=True),
+    Setting("AZURE_OPENAI_ENDPOINT", "model", "Address of the Azure OpenAI resource"),
+    Setting("AZURE_OPENAI_API_KEY", "model", "Key for AZURE_OPENAI_ENDPOINT", secret=True),
+    Setting("AZURE_OPENAI_API_VERSION", "model", "API version that Azure OpenAI is asked for", "2024-10-21"),
+    Setting("EVALS_AGENT_MODEL", "model", "Model (Azure: deployment) of the agent", "the agent file's model"),
+    Setting("EVALS_USER_MODEL", "model", "Model (Azure: deployment) that plays the developer", "the suite's setting"),
+    Setting("EVALS_JUDGE_MODEL", "model", "Model (Azure: deployment) that judges", "the suite's setting"),
+    Setting(
+        "EVALS_PULL_REQUEST_API",
+        "pull requests",
+        "REST address of the pull-request host (Azure DevOps organisation, or GitHub API)",
+        "local portal",
+    ),
+    Setting("EVALS_PULL_REQUEST_TOKEN", "pull requests", "Token that may abandon pull requests there", secret=True),
+    Setting(
+        "EVALS_REPOSITORIES",
+        "pull requests",
+        "Repositories in which pull requests may be abandoned, separated by commas",
+        "the local test repository",
+    ),
+    Setting("PROMPTFOO_CONFIG_DIR", "promptfoo", "Folder of promptfoo's database and logs", "promptfoo in EVALS_HOME"),
+    Setting("PROMPTFOO_PYTHON", "promptfoo", "Python that promptfoo starts", "the .venv of the checkout"),
+    Setting("PYTHON", "set-up", "Python (3.11 or newer) that the .venv is made with", "the newest on PATH"),
+)
+
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+class SettingsError(ValueError):
+    """A variable is missing or unusable. The text names it, says what is wrong and what to do."""
+
+
+def setting(name: str) -> Setting:
+    """The row of one variable; KeyError when it is not in the table."""
+    return _BY_NAME[name]
+
+
+def value(name: str, environment: Mapping[str, str] | None = None) -> str | None:
+    """The variable's value, or None when it is unset or blank. KeyError when the table does not have it."""
+    if name not in _BY_NAME:
+        raise KeyError(f"{name} is not in the table of settings")
+    text = (os.environ if environment is None else environment).get(name, "").strip()
+    return text or None
+
+
+def home(environment: Mapping[str, str] | None = None) -> Path:
+    """The data folder: `EVALS_HOME`, or `.evals` in the checkout. It may not exist yet."""
+    configured = value("EVALS_HOME", environment)
+    return Path(configured).expanduser().resolve() if configured else CHECKOUT / ".evals"
+
+
+def promptfoo_home(environment: Mapping[str, str] | None = None) -> Path:
+    """Where promptfoo keeps its database: `PROMPTFOO_CONFIG_DIR`, or `promptfoo` in the data folder."""
+    configured = value("PROMPTFOO_CONFIG_DIR", environment)
+    return Path(configured).expanduser().resolve() if configured else home(environment) / "promptfoo"
+
+
+def problems(environment: Mapping[str, str] | None = None) -> list[str]:
+    """What is wrong with the variables themselves, one sentence each. Looks at no network and prints no value."""
+    found = [
+        f"{needed} is not set, but {name} is: set {needed} ({setting(needed).purpose}), or unset {name}."
+        for name, needed in (
+            ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"),
+            ("EVALS_MODEL_BASE_URL", "EVALS_MODEL_API_KEY"),
+            ("EVALS_PORTAL_TOKEN", "EVALS_PORTAL_URL"),
+            ("EVALS_PULL_REQUEST_API", "EVALS_PORTAL_URL"),
+            ("EVALS_PORTAL_URL", "EVALS_PULL_REQUEST_API"),
+            ("EVALS_PULL_REQUEST_TOKEN", "EVALS_PULL_REQUEST_API"),
+            ("EVALS_REPOSITORIES", "EVALS_PULL_REQUEST_API"),
+        )
+        if value(name, environment) and not value(needed, environment)
+    ]
+    if value("AZURE_OPENAI_ENDPOINT", environment) and value("EVALS_MODEL_BASE_URL", environment):
+        found.append(
+            "AZURE_OPENAI_ENDPOINT and EVALS_MODEL_BASE_URL are both set, so it is not clear which model service "
+            "this run means: unset one of them."
+        )
+    for name in ("EVALS_PORTAL_URL", "EVALS_MODEL_BASE_URL", "AZURE_OPENAI_ENDPOINT", "EVALS_PULL_REQUEST_API"):
+        address = value(name, environment)
+        if address and not address.startswith(("http://", "https://")):
+            found.append(f"{name} is not an address: it must begin with https:// (or http:// on this machine).")
+    return found
