@@ -1,0 +1,163 @@
+"""Join the local stack of a data folder, or start it: one stack per folder, whoever comes first.
+
+The stack is a process of its own (`python -m local serve`). Its addresses and the tokens that it made for this run are
+handed over on a Unix socket in a folder that only this user can enter, so that no token reaches the disk. Two processes
+that need it at the same time are kept apart by a file lock; the second one joins what the first one started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from endpoints.settings import CHECKOUT
+
+LABEL = "local"
+"""How the ledger names the local pull-request host, whose port may differ from run to run."""
+
+START_SECONDS = 60.0
+"""How long the stack may take to answer. It takes about one second; a busy machine may need many times that."""
+
+
+class StackError(RuntimeError):
+    """The local stack can not be reached or started. The text says what to do."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What the running stack hands over. URLs have no trailing slash."""
+
+    pid: int
+    portal_url: str
+    mcp_url: str
+    model_url: str
+    pull_request_api: str
+    repositories: tuple[str, ...]
+    portal_token: str = field(repr=False)
+    model_key: str = field(repr=False)
+    pull_request_token: str = field(repr=False)
+
+
+def join(home: Path, leases: Sequence[int]) -> Stack:
+    """Return the stack of the data folder `home`, started if need be, kept alive by the processes `leases`.
+
+    Raises:
+        StackError: it did not start within START_SECONDS, or its folder is not safe to use.
+    """
+    path = socket_path(home)
+    stack = _ask(path, leases)
+    if stack is not None:
+        return stack
+    with _locked(path.with_suffix(".lock")):
+        stack = _ask(path, leases)
+        return stack if stack is not None else _start(home, path, leases)
+
+
+def running(home: Path) -> Stack | None:
+    """The stack of `home` if it runs; it is neither started nor leased."""
+    return _ask(socket_path(home), [])
+
+
+def socket_path(home: Path) -> Path:
+    """The socket of a data folder. It lies in the temporary folder because the path of a socket must be short.
+
+    Raises:
+        StackError: the folder belongs to somebody else or others can enter it.
+    """
+    folder = Path(tempfile.gettempdir()) / f"agent-evals-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    state = folder.lstat()
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o077:
+        raise StackError(f"{folder} must be a folder that only you can enter; remove it and try again")
+    return folder / f"{hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:16]}.sock"
+
+
+def _ask(path: Path, leases: Sequence[int]) -> Stack | None:
+    """Ask the stack for its addresses; None when nothing listens, or when it is just ending."""
+    with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as connection:
+        connection.settimeout(10)
+        try:
+            connection.connect(str(path))
+            connection.sendall(json.dumps({"leases": list(leases)}).encode() + b"\n")
+            with connection.makefile("r", encoding="utf-8") as answers:
+                answer = answers.readline()
+        except OSError:
+            return None
+    return _read(answer) if answer else None
+
+
+def _read(answer: str) -> Stack:
+    data = json.loads(answer)
+    return Stack(
+        pid=data["pid"],
+        portal_url=data["portalUrl"],
+        mcp_url=data["mcpUrl"],
+        model_url=data["modelUrl"],
+        pull_request_api=data["pullRequestApi"],
+        repositories=tuple(data["repositories"]),
+        portal_token=data["portalToken"],
+        model_key=data["modelKey"],
+        pull_request_token=data["pullRequestToken"],
+    )
+
+
+def _start(home: Path, path: Path, leases: Sequence[int]) -> Stack:
+    data = home / "portal"
+    data.mkdir(parents=True, exist_ok=True)
+    log_path = home / "stack.log"
+    command = [sys.executable, "-m", "local", "serve", "--data", str(data), "--socket", str(path)]
+    for pid in leases:
+        command += ["--lease-pid", str(pid)]
+    inherited = os.environ.get("PYTHONPATH")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(CHECKOUT), inherited]))}
+    with log_path.open("ab") as log:
+        start_of_log = log.tell()
+        # Its own session and no inherited pipes: promptfoo waits for the pipes of whoever started it, and Ctrl-C in the
+        # terminal must reach the cleanup before it reaches the portal.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=CHECKOUT,
+            env=environment,
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        stack = _ask(path, leases)
+        if stack is not None:
+            return stack
+        if process.poll() is not None:
+            raise StackError(f"the local portal and model ended while they started: {_end_of(log_path, start_of_log)}")
+        time.sleep(0.02)
+    process.terminate()
+    raise StackError(
+        f"the local portal and model did not answer within {START_SECONDS:.0f} seconds; "
+        f"{log_path} says: {_end_of(log_path, start_of_log)}"
+    )
+
+
+def _end_of(log: Path, start: int) -> str:
+    text = log.read_bytes()[start:].decode("utf-8", "replace").strip()
+    return " | ".join(text.splitlines()[-5:]) or "(its log is empty)"
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    import fcntl
+
+    with path.open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
