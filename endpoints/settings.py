@@ -96,7 +96,7 @@ def problems(environment: Mapping[str, str] | None = None) -> list[str]:
     """What is wrong with the variables themselves, one sentence each. Looks at no network and prints no value."""
     found = [
         f"{needed} is not set, but {name} is: set {needed} ({setting(needed).purpose}), or unset {name}."
-        for name, needed in (
+        for needed, name in (
             ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"),
             ("EVALS_MODEL_BASE_URL", "EVALS_MODEL_API_KEY"),
             ("EVALS_PORTAL_TOKEN", "EVALS_PORTAL_URL"),
