@@ -1,0 +1,201 @@
+"""What every provider entry shares: from promptfoo's three arguments to a result that always carries the record.
+
+`run_episode` never raises. Whatever happens inside, it returns `{output, metadata, tokenUsage, cost?, error?}`; `error`
+is there only when the machinery failed, because promptfoo runs no assertion on a row with an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import traceback
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from episodes.record import Episode, StopReason
+from models.deadline import Deadline
+from providers.agent_protocol import AgentSetup, ConfigurationProblem, EpisodeStopped
+from providers.background_loop import WorkDidNotStop, background_loop
+from providers.recorder import CaseIdentity, Recorder
+from providers.stderr_log import get_logger
+from providers.transcript import transcript
+
+logger = get_logger()
+
+MACHINERY = frozenset(
+    {StopReason.PROVIDER_ERROR, StopReason.TOOL_UNAVAILABLE, StopReason.DEADLINE, StopReason.SIMULATOR_DEFECT}
+)
+"""Reasons that say nothing about the agent: such a row is an error for promptfoo, not a failure."""
+
+PROMPTFOO_TIMEOUT_S = 300.0
+"""promptfoo's own limit for one provider call, unless `timeout` or REQUEST_TIMEOUT_MS says otherwise."""
+
+MARGIN_S = 15.0
+"""How long before promptfoo's limit an episode ends by itself, so that its record is still read."""
+
+GRACE_S = 5.0
+"""How long a cancelled episode may take to close its sessions; at most a third of the margin."""
+
+PROMPTFOO_KEYS = frozenset({"basePath", "workers", "timeout", "pythonExecutable"})
+"""Keys that promptfoo itself reads from, or adds to, a Python provider's config."""
+
+
+@dataclass(frozen=True)
+class ProviderCall:
+    """One call by promptfoo.
+
+    `prompt` is the rendered prompt. `variables` are the case's vars without those that begin with `__`. `setup` is what
+    an agent factory gets.
+    """
+
+    prompt: str
+    setup: AgentSetup
+    identity: CaseIdentity
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return self.setup.options
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        return self.setup.variables
+
+    @property
+    def recorder(self) -> Recorder:
+        return self.setup.recorder
+
+    @property
+    def deadline(self) -> Deadline:
+        return self.setup.deadline
+
+
+EpisodeBody = Callable[[ProviderCall], Awaitable[str | None]]
+"""Runs one episode and returns the output's text; None means: the transcript. It tells `call.recorder.stop(...)` why
+the episode ended, or raises `EpisodeStopped` or `ConfigurationProblem`."""
+
+
+def run_episode(
+    body: EpisodeBody, prompt: Any, options: Mapping[str, Any] | None, context: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Run one episode on the worker's event loop, under a deadline below promptfoo's. Never raises."""
+    recorder = Recorder(CaseIdentity("", "", "", ""))
+    output: str | None = None
+    try:
+        call = _provider_call(prompt, options or {}, context or {})
+        recorder = call.recorder
+        grace = min(GRACE_S, call.deadline.seconds / 4)
+        output = background_loop().run(
+            lambda: _within_deadline(body, call), seconds=call.deadline.remaining() + grace, grace=grace
+        )
+    except EpisodeStopped as stopped:
+        recorder.stop(stopped.reason, stopped.problem)
+    except ConfigurationProblem as problem:
+        recorder.stop(StopReason.PROVIDER_ERROR, f"configuration: {problem}")
+    except (TimeoutError, WorkDidNotStop) as problem:
+        recorder.stop(StopReason.DEADLINE, str(problem) or "the episode did not end in time")
+    except Exception as crash:
+        logger.exception("an episode crashed")
+        recorder.stop(StopReason.PROVIDER_ERROR, _describe_crash(crash))
+    return _result(recorder, output)
+
+
+async def _within_deadline(body: EpisodeBody, call: ProviderCall) -> str | None:
+    try:
+        async with asyncio.timeout(call.deadline.remaining()):
+            return await body(call)
+    except TimeoutError:
+        if not call.deadline.passed:
+            raise RuntimeError("a time-out inside the episode that nobody handled") from None
+        problem = f"the episode took longer than its {call.deadline.seconds:g} s (deadlineSeconds)"
+        raise EpisodeStopped(StopReason.DEADLINE, problem) from None
+    except SystemExit as leaving:
+        # It would end the event loop, and with it every later episode of this worker.
+        raise RuntimeError(f"the agent asked the process to exit with {leaving.code!r}") from leaving
+
+
+def _provider_call(prompt: Any, options: Mapping[str, Any], context: Mapping[str, Any]) -> ProviderCall:
+    config = options.get("config") or {}
+    if not isinstance(config, Mapping):
+        raise ConfigurationProblem(f"the provider's config must be a mapping, found {type(config).__name__}")
+    raw_vars = context.get("vars") or {}
+    test = context.get("test") or {}
+    metadata = test.get("metadata") or {}
+    base_path = Path(str(config.get("basePath") or Path.cwd()))
+    repeat = int(raw_vars.get("__repeatIndex") or context.get("repeatIndex") or 0)
+    step_id = raw_vars.get("__evalStepId") or f"test-{context.get('testIdx', 0)}-prompt-0-repeat-{repeat}"
+    identity = CaseIdentity(
+        case_id=str(metadata.get("id") or test.get("description") or ""),
+        step_id=str(step_id),
+        eval_id=str(raw_vars.get("__evalId") or context.get("evaluationId") or ""),
+        suite=base_path.name,
+        repeat=repeat,
+    )
+    own = {key: value for key, value in config.items() if key not in PROMPTFOO_KEYS}
+    setup = AgentSetup(
+        options=own,
+        base_path=base_path,
+        recorder=Recorder(identity),
+        deadline=Deadline.after(_deadline_seconds(config)),
+        variables={key: value for key, value in raw_vars.items() if not str(key).startswith("__")},
+    )
+    return ProviderCall(prompt=prompt if isinstance(prompt, str) else str(prompt), setup=setup, identity=identity)
+
+
+def _deadline_seconds(config: Mapping[str, Any]) -> float:
+    """`deadlineSeconds`, which must lie below the limit at which promptfoo gives the call up."""
+    call_limit = _milliseconds(config.get("timeout")) or _milliseconds(os.environ.get("REQUEST_TIMEOUT_MS"))
+    test_limit = _milliseconds(os.environ.get("PROMPTFOO_EVAL_TIMEOUT_MS"))
+    limit = min(call_limit or PROMPTFOO_TIMEOUT_S, test_limit or float("inf"))
+    longest = max(limit - MARGIN_S, limit / 2)
+    wanted = config.get("deadlineSeconds")
+    if wanted is None:
+        return longest
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or not 0 < wanted <= longest:
+        raise ConfigurationProblem(
+            f"deadlineSeconds: expected a number above 0 and at most {longest:g} (promptfoo gives a call up after "
+            f"{limit:g} s; raise the provider's `timeout` to allow more), found {wanted!r}"
+        )
+    return float(wanted)
+
+
+def _milliseconds(value: Any) -> float | None:
+    """A time-out in milliseconds as seconds; None when it is unset or 0, which promptfoo reads as unset."""
+    try:
+        return float(value) / 1000 or None
+    except (TypeError, ValueError):
+        return None
+
+
+def _describe_crash(crash: Exception) -> str:
+    frames = traceback.extract_tb(crash.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"the provider crashed: {type(crash).__name__}: {crash}{place}"
+
+
+def _result(recorder: Recorder, output: str | None) -> dict[str, Any]:
+    episode = recorder.episode()
+    text = output if output is not None else transcript(episode.messages)
+    result: dict[str, Any] = {
+        # promptfoo runs no assertion on an empty output, so an episode without a word says why it has none.
+        "output": text or f"(nothing was said; stop reason: {episode.stop_reason})",
+        "metadata": episode.to_metadata(),
+        "tokenUsage": _token_usage(episode),
+    }
+    cost = episode.usage.agent.plus(episode.usage.user).cost
+    if cost is not None:
+        result["cost"] = cost
+    if episode.stop_reason in MACHINERY:
+        result["error"] = f"{episode.stop_reason}: {recorder.problem or 'the episode did not say why it ended'}"
+    return result
+
+
+def _token_usage(episode: Episode) -> dict[str, int]:
+    total = replace(episode.usage.agent).plus(episode.usage.user)
+    return {
+        "total": total.prompt_tokens + total.completion_tokens,
+        "prompt": total.prompt_tokens,
+        "completion": total.completion_tokens,
+        "numRequests": total.requests,
+    }

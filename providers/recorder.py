@@ -1,0 +1,183 @@
+"""Collects what happens in one episode and makes the `Episode` of it, at any moment and however the episode ends."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from episodes.canonical import digest, digest_text
+from episodes.record import (
+    Episode,
+    Fingerprint,
+    Goal,
+    PullRequest,
+    RoleUsage,
+    StopReason,
+    Timings,
+    ToolCall,
+    Usage,
+)
+
+Role = Literal["agent", "user", "judge"]
+
+
+@dataclass(frozen=True)
+class CaseIdentity:
+    """Which row of which run this is. `case_id` is the id in the case's metadata and the same in every repeat."""
+
+    case_id: str
+    step_id: str
+    eval_id: str
+    suite: str
+    repeat: int = 0
+
+
+def utc_now() -> str:
+    """The time now as ISO 8601 in UTC, with milliseconds."""
+    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Recorder:
+    """The record of one episode while it runs. Used from one task or from tasks of one event loop.
+
+    Tool calls count as unknown until `watch_tools` is called: an agent that does not report its calls must not look
+    like one that made none.
+    """
+
+    def __init__(self, identity: CaseIdentity) -> None:
+        self.identity = identity
+        self.turn = 0
+        """Number of the user's latest message; 0 before the first."""
+        self.step = 0
+        """Number of the agent's latest model answer in this episode."""
+        self.stop_reason: StopReason | None = None
+        self.problem = ""
+        """In words, why the episode stopped."""
+        self.batch = 0
+        """Number of the latest model answer that asked for tools."""
+        self._messages: list[dict[str, Any]] = []
+        self._tool_calls: list[ToolCall] | None = None
+        self._pull_requests: list[PullRequest] = []
+        self._goals: list[Goal] = []
+        self._usage = Usage()
+        self._fingerprint: dict[str, Fingerprint] = {}
+        self._warnings: list[str] = []
+        self._model_ms = 0.0
+        self._user_model_ms = 0.0
+        self._tool_ms = 0.0
+        self._started_at = utc_now()
+        self._started = time.monotonic()
+
+    @property
+    def messages(self) -> tuple[dict[str, Any], ...]:
+        return tuple(self._messages)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls so far; empty also when nobody watches."""
+        return tuple(self._tool_calls or ())
+
+    @property
+    def pull_requests(self) -> tuple[PullRequest, ...]:
+        return tuple(self._pull_requests)
+
+    @property
+    def usage(self) -> Usage:
+        return self._usage
+
+    def user_message(self, text: str) -> int:
+        """Record the user's next message, which opens a turn; returns the turn's number."""
+        self.turn += 1
+        self.message({"role": "user", "content": text})
+        return self.turn
+
+    def message(self, message: Mapping[str, Any]) -> None:
+        """Record one Chat Completions message; it belongs to the turn that is open."""
+        self._messages.append({**message, "turn": self.turn})
+
+    def ends_with_answer(self, text: str) -> bool:
+        """True when the last recorded message is the agent's own, with this text."""
+        last = self._messages[-1] if self._messages else {}
+        return last.get("role") == "assistant" and last.get("content") == text
+
+    def watch_tools(self) -> None:
+        """From now on every tool call is recorded, so that no call means none."""
+        if self._tool_calls is None:
+            self._tool_calls = []
+
+    def begin_step(self) -> int:
+        """Count one model answer of the agent."""
+        self.step += 1
+        return self.step
+
+    def begin_batch(self) -> int:
+        """Count one model answer that asks for tools; its calls share this number."""
+        self.batch += 1
+        return self.batch
+
+    def tool_call(self, call: ToolCall) -> None:
+        self.watch_tools()
+        assert self._tool_calls is not None
+        self._tool_calls.append(call)
+        self._tool_ms += call.latency_ms
+
+    def pull_request(self, pull_request: PullRequest) -> None:
+        """Record a pull request that a tool result proves; one that is known already is brought up to date."""
+        known = [other for other in self._pull_requests if other.url != pull_request.url]
+        self._pull_requests = [*known, pull_request]
+
+    def goal(self, goal: Goal) -> None:
+        self._goals.append(goal)
+
+    def model_call(self, role: Role, usage: RoleUsage, latency_ms: float) -> None:
+        """Count one answered model request of a role."""
+        self._usage = replace(self._usage, **{role: getattr(self._usage, role).plus(usage)})
+        if role == "user":
+            self._user_model_ms += latency_ms
+        elif role == "agent":
+            self._model_ms += latency_ms
+
+    def fingerprint(self, part: str, name: str, content: Any) -> None:
+        """Note one thing that can change a result: its name for people and the hash of its content (text or JSON)."""
+        sha256 = digest_text(content) if isinstance(content, str) else digest(content)
+        self._fingerprint[part] = Fingerprint(name, sha256)
+
+    def warn(self, text: str) -> None:
+        """Note something that a reader of the result should know; the same sentence is kept once."""
+        if text not in self._warnings:
+            self._warnings.append(text)
+
+    def stop(self, reason: StopReason, problem: str = "") -> None:
+        """Note why the episode ends. The first reason stays: what follows from it is not a reason."""
+        if self.stop_reason is None:
+            self.stop_reason = reason
+            self.problem = problem
+            if problem:
+                self.warn(problem)
+
+    def episode(self) -> Episode:
+        """The record as it stands. An episode that nobody stopped is one whose machinery failed."""
+        return Episode(
+            case_id=self.identity.case_id,
+            step_id=self.identity.step_id,
+            eval_id=self.identity.eval_id,
+            suite=self.identity.suite,
+            stop_reason=self.stop_reason or StopReason.PROVIDER_ERROR,
+            messages=tuple(self._messages),
+            tool_calls=None if self._tool_calls is None else tuple(self._tool_calls),
+            pull_requests=tuple(self._pull_requests),
+            goals=tuple(self._goals),
+            usage=self._usage,
+            timings=Timings(
+                started_at=self._started_at,
+                duration_ms=round((time.monotonic() - self._started) * 1000, 1),
+                model_ms=round(self._model_ms, 1),
+                user_model_ms=round(self._user_model_ms, 1),
+                tool_ms=round(self._tool_ms, 1),
+            ),
+            fingerprint=dict(self._fingerprint),
+            warnings=tuple(self._warnings),
+        )
