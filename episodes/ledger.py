@@ -216,4 +216,4 @@ def _file_stem(run_id: str) -> str:
 def _configured_host() -> str:
     from endpoints.settings import value
 
-    return value("EVALS_PULL_REQUEST_API") or LOCAL_HOST
+    return (value("EVALS_PULL_REQUEST_API") or LOCAL_HOST).rstrip("/")

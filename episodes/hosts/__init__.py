@@ -39,6 +39,7 @@ class HostedPullRequest:
     """The host's name for the creator: a unique name (Azure DevOps) or a login (GitHub)."""
     created_at: str
     """ISO 8601 with an offset."""
+    description: str = ""
     source_repository: str = ""
     """Where the source branch lives; another repository than `repository` when the pull request comes from a fork."""
 
@@ -58,8 +59,11 @@ class PullRequestClient(Protocol):
         """Paths that the pull request changes, without a leading slash, sorted, each once."""
         ...
 
-    def with_branch_prefix(self, repository: str, prefix: str, since: str) -> tuple[HostedPullRequest, ...]:
-        """Pull requests of any status whose source branch begins with `prefix`, created at or after `since`."""
+    def created_since(self, repository: str, since: str) -> tuple[HostedPullRequest, ...]:
+        """Pull requests of any status that were created at or after `since` (ISO 8601), newest first.
+
+        `description` may be cut short in a listing; `get` has the whole of it.
+        """
         ...
 
     def abandon(self, repository: str, pull_request_id: str) -> HostedPullRequest:
