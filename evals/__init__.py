@@ -1,0 +1,1 @@
+"""What does a person type? The command line around promptfoo's own runs."""

@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+// Start a Python module of this checkout in its own .venv, after making sure that everything is installed:
+//   node setup/launch.mjs [--tests] MODULE [ARGUMENT…]
+
+import { environment, places } from "./checkout.mjs";
+import { ensure } from "./ensure.mjs";
+import { handOver } from "./handover.mjs";
+import { fail } from "./problem.mjs";
+
+const words = process.argv.slice(2);
+const tests = words[0] === "--tests";
+const [module, ...rest] = tests ? words.slice(1) : words;
+const at = places();
+
+try {
+  await ensure(at, { tests });
+  handOver(at.python, ["-m", module, ...rest], environment(at));
+} catch (error) {
+  fail(error);
+}
