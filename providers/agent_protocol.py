@@ -90,12 +90,16 @@ class AgentFactory(Protocol):
     def __call__(self, setup: AgentSetup) -> AbstractAsyncContextManager[Agent]: ...
 
 
-async def take_turn(agent: Agent, recorder: Recorder, message: str) -> AgentAnswer:
+async def take_turn(
+    agent: Agent, recorder: Recorder, message: str, notes: Mapping[str, Any] | None = None
+) -> AgentAnswer:
     """Give the agent the user's `message`, record both sides, and return its answer.
+
+    `notes` are recorded beside the message, and the agent does not see them.
 
     An agent that records its own messages has its answer recorded once; for one that does not, it is added here.
     """
-    recorder.user_message(message)
+    recorder.user_message(message, notes)
     answer = await agent.answer(message)
     if answer.text and not recorder.ends_with_answer(answer.text):
         recorder.message({"role": "assistant", "content": answer.text})

@@ -88,10 +88,13 @@ class Recorder:
     def usage(self) -> Usage:
         return self._usage
 
-    def user_message(self, text: str) -> int:
-        """Record the user's next message, which opens a turn; returns the turn's number."""
+    def user_message(self, text: str, notes: Mapping[str, Any] | None = None) -> int:
+        """Record the user's next message, which opens a turn; returns the turn's number.
+
+        `notes` stand beside its text: where the message comes from, and what it took to get it.
+        """
         self.turn += 1
-        self.message({"role": "user", "content": text})
+        self.message({"role": "user", "content": text, **(notes or {})})
         return self.turn
 
     def message(self, message: Mapping[str, Any]) -> None:
