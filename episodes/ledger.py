@@ -7,17 +7,16 @@ One file per run, `<home>/ledger/<run id>.jsonl`, one JSON object per line, only
 - `swept`: written by the cleanup, one per pull request or intent that it looked at.
 
 Whoever is killed between two lines leaves an intent without a result, which the sweep looks up on the host by its
-marker. No token and no address with credentials is ever written here. The module needs the standard library only,
-because every hook process imports it.
+marker. No token and no address with credentials is ever written here. Every hook process imports this module, so it
+needs the light part of the standard library only.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import fcntl
 import json
 import os
-import secrets
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,12 +53,13 @@ def new_marker() -> str:
 
     A creating tool gets it as branch prefix and as a line of the description, where it takes such arguments.
     """
-    return MARKER_PREFIX + secrets.token_hex(6)
+    return MARKER_PREFIX + os.urandom(6).hex()
 
 
 def now() -> str:
     """The time in UTC, ISO 8601 with milliseconds, as every line carries it."""
-    return dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds")
+    seconds, fraction = divmod(time.time_ns(), 1_000_000_000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{fraction // 1_000_000:03d}+00:00"
 
 
 class Ledger:
@@ -95,7 +95,7 @@ class Ledger:
         Raises:
             LedgerError: the line is not on disk; do not send the call.
         """
-        intent_id = secrets.token_hex(4)
+        intent_id = os.urandom(4).hex()
         self._append(
             {
                 "kind": "intent",
@@ -184,14 +184,18 @@ class Ledger:
 
 
 def process_start(pid: int) -> str:
-    """When the process began, in the kernel's ticks, or empty where that cannot be read. Tells reused pids apart."""
+    """When the process began, in the kernel's ticks; empty when it has ended, or where that cannot be read.
+
+    Tells a process from a later one with the same number.
+    """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
-    # The second field is the program's name in brackets and may hold spaces; the 22nd is the start.
+    # The second field is the program's name in brackets and may hold spaces; the third is the state (Z: ended, but not
+    # yet collected by its parent), the 22nd is the start.
     fields = stat.rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 else ""
+    return fields[19] if len(fields) > 19 and fields[0] not in "ZX" else ""
 
 
 def _mend(descriptor: int) -> bytes:
