@@ -8,9 +8,11 @@ looked and there were none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any, Literal
+
+from episodes.frozen import frozen
 
 SCHEMA_VERSION = "1"
 """Version of the record. A reader refuses a record with another version rather than guess."""
@@ -64,7 +66,7 @@ class StopReason(StrEnum):
     SIMULATOR_DEFECT = "simulator_defect"
 
 
-@dataclass(frozen=True)
+@frozen
 class ToolCall:
     """One tool call of the agent.
 
@@ -91,7 +93,7 @@ class ToolCall:
     """The answer came from a recording: nothing was created by this call."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PullRequest:
     """A pull request that a tool result of this episode proves. `status` is what the tool said at that time."""
 
@@ -102,7 +104,7 @@ class PullRequest:
     status: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Goal:
     """One step of a simulation: `reached`, `not_reached` (tried), or `blocked` (an earlier step was not reached)."""
 
@@ -112,7 +114,7 @@ class Goal:
     reason: str
 
 
-@dataclass(frozen=True)
+@frozen
 class RoleUsage:
     """What one role spent. `cost` is in the price table's currency; None means that no price is known."""
 
@@ -131,14 +133,14 @@ class RoleUsage:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class Usage:
     agent: RoleUsage = field(default_factory=RoleUsage)
     user: RoleUsage = field(default_factory=RoleUsage)
     judge: RoleUsage = field(default_factory=RoleUsage)
 
 
-@dataclass(frozen=True)
+@frozen
 class Timings:
     """`started_at` is ISO 8601 in UTC; the rest is in milliseconds, summed over the calls."""
 
@@ -149,7 +151,7 @@ class Timings:
     tool_ms: float = 0.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Fingerprint:
     """One thing that can change a result: its name for people, and the SHA-256 of its content."""
 
@@ -157,7 +159,7 @@ class Fingerprint:
     sha256: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Episode:
     """One conversation, from the first word to the stop reason."""
 
