@@ -1,0 +1,1 @@
+"""How do data sets and case files become promptfoo tests?"""
