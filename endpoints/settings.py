@@ -55,6 +55,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Repositories in which pull requests may be abandoned, separated by commas",
         "the local test repository",
     ),
+    Setting("EVALS_KEEP_BRANCHES", "pull requests", "yes: keep the branches of abandoned pull requests", "no"),
     Setting("PROMPTFOO_CONFIG_DIR", "promptfoo", "Folder of promptfoo's database and logs", "promptfoo in EVALS_HOME"),
     Setting("PROMPTFOO_PYTHON", "promptfoo", "Python that promptfoo starts", "the .venv of the checkout"),
     Setting("PYTHON", "set-up", "Python (3.11 or newer) that the .venv is made with", "the newest on PATH"),

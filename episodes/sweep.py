@@ -28,13 +28,15 @@ class SweepOptions:
     """How to sweep.
 
     `step_id`: only that step's creations. `settle_s`: how long to wait for calls that may still be going on.
-    `delete_branches`: whether source branches that carry our marker are deleted.
+    `delete_branches`: whether source branches that carry our marker are deleted. `budget_s`: time for all requests to
+    the host together, waiting included.
     """
 
     step_id: str | None = None
     dry_run: bool = False
     delete_branches: bool = True
     settle_s: float = 0.0
+    budget_s: float = 60.0
 
 
 def sweep(
@@ -74,7 +76,7 @@ def _look_until_settled(
     deadline = time.monotonic() + options.settle_s
     done: dict[str, list[CleanupItem]] = {}
     waiting = _chosen(run, options)
-    with Sweeper(find_host, delete_branches=options.delete_branches, dry_run=options.dry_run) as sweeper:
+    with Sweeper(find_host, options) as sweeper:
         while True:
             for creation, items in sweeper.handle(waiting):
                 done[creation.intent_id] = items

@@ -15,6 +15,7 @@ from episodes.pull_request_url import parse
 
 if TYPE_CHECKING:
     from endpoints import PullRequestHost
+    from episodes.sweep import SweepOptions
 
 CLOCK_SKEW_SECONDS = 600.0
 """How far the host's clock and ours may be apart."""
@@ -27,10 +28,9 @@ CUT_DESCRIPTION = 400
 class Sweeper:
     """Handles creations against one host. A context manager, because it holds connections."""
 
-    def __init__(self, find_host: Callable[[], PullRequestHost], *, delete_branches: bool, dry_run: bool) -> None:
+    def __init__(self, find_host: Callable[[], PullRequestHost], options: SweepOptions) -> None:
         self._find_host = find_host
-        self._delete_branches = delete_branches
-        self._dry_run = dry_run
+        self._options = options
         self._host: PullRequestHost | None = None
         self._client: PullRequestClient | None = None
         self._down = ""
@@ -75,7 +75,7 @@ class Sweeper:
         if self._host is None or self._client is None:
             try:
                 self._host = self._find_host()
-                self._client = host_for(self._host)
+                self._client = host_for(self._host, budget_s=self._options.budget_s)
             except (OSError, RuntimeError, ValueError, ImportError) as error:
                 raise HostError("the pull-request host", str(error)) from error
         return self._host, self._client
@@ -138,7 +138,7 @@ class Sweeper:
     def _close(self, creation: Creation, live: HostedPullRequest, client: PullRequestClient) -> CleanupItem:
         if live.status == "completed":
             return _item(creation, Outcome.COMPLETED, f"merged into {live.target_branch}; not touched", live)
-        if self._dry_run:
+        if self._options.dry_run:
             outcome = Outcome.WOULD_ABANDON if live.status == "active" else Outcome.ALREADY_ABANDONED
             return _item(creation, outcome, "", live)
         outcome = Outcome.ALREADY_ABANDONED
@@ -163,7 +163,7 @@ class Sweeper:
         """Delete the source branch when its name proves that the call made it."""
         ours = bool(creation.marker) and live.source_branch.startswith(creation.marker)
         here = live.source_repository.casefold() == live.repository.casefold()
-        if not (self._delete_branches and ours and here):
+        if not (self._options.delete_branches and ours and here):
             return "kept", ""
         try:
             return ("deleted" if client.delete_branch(live.repository, live.source_branch) else "absent"), ""

@@ -79,15 +79,18 @@ class PullRequestClient(Protocol):
         ...
 
 
-def host_for(host: PullRequestHost) -> PullRequestClient:
-    """The client for a resolved host. Imports `requests`, so call it only when there is something to ask."""
+def host_for(host: PullRequestHost, *, budget_s: float = 60.0) -> PullRequestClient:
+    """The client for a resolved host. Imports `requests`, so call it only when there is something to ask.
+
+    `budget_s` bounds all its requests together, waiting included: a hook must end, whatever the host does.
+    """
     if host.kind == "github":
         from episodes.hosts.github import GitHubClient
 
-        return GitHubClient(host.api_url, host.token)
+        return GitHubClient(host.api_url, host.token, budget_s=budget_s)
     from episodes.hosts.azure_devops import AzureDevOpsClient
 
-    return AzureDevOpsClient(host.api_url, host.token)
+    return AzureDevOpsClient(host.api_url, host.token, budget_s=budget_s)
 
 
 __all__ = ["HostError", "HostedPullRequest", "PullRequestClient", "Status", "host_for"]

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from episodes.hosts import HostedPullRequest, HostError, Status
 from episodes.hosts.moments import seconds
-from episodes.hosts.rest import Rest, path_of
+from episodes.hosts.rest import BUDGET_SECONDS, Rest, path_of
 
 API_VERSION = "7.1"
 PAGE = 100
@@ -21,8 +21,8 @@ HEADS = "refs/heads/"
 class AzureDevOpsClient:
     """`api_url` is the organisation's address (`https://dev.azure.com/{organisation}`, or a server's collection)."""
 
-    def __init__(self, api_url: str, token: str) -> None:
-        self._rest = Rest(api_url, _authorization(token), {"Accept": "application/json"})
+    def __init__(self, api_url: str, token: str, *, budget_s: float = BUDGET_SECONDS) -> None:
+        self._rest = Rest(api_url, _authorization(token), {"Accept": "application/json"}, budget_s=budget_s)
 
     def close(self) -> None:
         self._rest.close()

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from episodes.hosts import HostedPullRequest, HostError, Status
 from episodes.hosts.moments import seconds
-from episodes.hosts.rest import Rest, path_of
+from episodes.hosts.rest import BUDGET_SECONDS, Rest, path_of
 
 HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 PAGE = "100"
@@ -19,8 +19,8 @@ MOST_PAGES = 50
 class GitHubClient:
     """`api_url` is `https://api.github.com`, or `https://{server}/api/v3` for GitHub Enterprise."""
 
-    def __init__(self, api_url: str, token: str) -> None:
-        self._rest = Rest(api_url, f"Bearer {token}" if token else "", HEADERS)
+    def __init__(self, api_url: str, token: str, *, budget_s: float = BUDGET_SECONDS) -> None:
+        self._rest = Rest(api_url, f"Bearer {token}" if token else "", HEADERS, budget_s=budget_s)
 
     def close(self) -> None:
         self._rest.close()

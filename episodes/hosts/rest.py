@@ -20,7 +20,7 @@ CONNECT_SECONDS = 5.0
 READ_SECONDS = 20.0
 ATTEMPTS = 5
 BUDGET_SECONDS = 60.0
-"""For all requests of one client together, waiting included. A hook must end, whatever the host does."""
+"""For all requests of one client together, waiting included."""
 LONGEST_WAIT_SECONDS = 30.0
 RETRIED = frozenset({429, 500, 502, 503, 504})
 

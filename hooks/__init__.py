@@ -1,0 +1,1 @@
+"""What is left behind, and who cleans up?"""

@@ -1,0 +1,18 @@
+"""Before a run: what did earlier ones leave?"""
+
+from __future__ import annotations
+
+from hooks.guard import Guard, say
+
+
+def report_earlier_runs() -> None:
+    """One warning per earlier run that still has something to clean up. Never raises, and asks no host."""
+    with Guard("beforeAll", lambda _problem: None):
+        from endpoints.settings import home
+        from episodes.left_behind import earlier_runs, finish_command
+
+        runs = earlier_runs(home())
+        if runs:
+            count = sum(len(run.unsettled) for run in runs)
+            names = ", ".join(run.run_id for run in runs[:3]) + (", …" if len(runs) > 3 else "")
+            say("WARN", f"{len(runs)} earlier runs left {count} things to clean up ({names}): {finish_command()}")
