@@ -50,7 +50,8 @@ def read_script(variables: Mapping[str, Any], *, goal_needed: bool = True) -> Sc
     Raises:
         ConfigurationProblem: one of them has the wrong form, or there is neither a goal nor a request.
     """
-    opening = _text(variables, "request").strip()
+    opening = _text(variables, "request")
+    opening = opening if opening.strip() else ""
     goal = " ".join(_text(variables, "goal").split())
     if goal_needed and not goal and not opening:
         raise ConfigurationProblem("vars: neither `goal` nor `request` says what the simulated user wants.")

@@ -53,12 +53,13 @@ class SimulatedUser:
         self._heard.append(text)
         self._add("user", text.strip() or SILENCE)
 
-    async def next_move(self, *, goal: str = "", guide: str = "") -> UserMove:
+    async def next_move(self, *, goal: str = "", guide: str = "", must_speak: bool = False) -> UserMove:
         """Ask the model for the next message, and again when it is one that no developer would send.
 
         Args:
             goal: the goal of the current step, when it is not the script's.
             guide: what the current step lets the developer know.
+            must_speak: ending the conversation now would be a defect, because the goal has not been spoken of yet.
 
         Raises:
             EpisodeStopped: three drafts in a row had a defect, or the model cannot be reached.
@@ -68,7 +69,7 @@ class SimulatedUser:
         for _ in range(REGENERATIONS + 1):
             reply = await self._ask(user_instructions(script, guide=guide, remarks=[d.remark for d in defects]))
             split = split_stop_signal(reply.text)
-            defect = find_defect(split, self._moment(script, reply))
+            defect = find_defect(split, self._moment(script, reply, must_speak))
             if defect is None:
                 if split.text:
                     self._remember_own(split.text)
@@ -83,12 +84,13 @@ class SimulatedUser:
             f"the simulated user gave no usable message in {len(defects)} tries ({kinds}); last: {defects[-1].remark}",
         )
 
-    def _moment(self, script: Script, reply: ModelReply) -> Moment:
+    def _moment(self, script: Script, reply: ModelReply, must_speak: bool) -> Moment:
         return Moment(
             script=script,
             said=tuple(self._said),
             heard=tuple(self._heard),
             agent_acted=bool(self._recorder.pull_requests),
+            must_speak=must_speak,
             cut=reply.finish_reason == "length",
         )
 

@@ -53,13 +53,15 @@ class Moment:
     """The conversation as it stands when a reply is looked at.
 
     `said` are the developer's earlier messages and `heard` the agent's, oldest first. `agent_acted` is true once a
-    tool result proves that the agent created something. `cut` is true when the model ran into its length limit.
+    tool result proves that the agent created something. `must_speak` is true while the current goal has not been spoken
+    of. `cut` is true when the model ran into its length limit.
     """
 
     script: Script
     said: tuple[str, ...] = ()
     heard: tuple[str, ...] = ()
     agent_acted: bool = False
+    must_speak: bool = False
     cut: bool = False
 
     @property
@@ -161,6 +163,8 @@ def _repeats_itself(text: str, moment: Moment) -> Defect | None:
 def _stops_early(moment: Moment) -> Defect | None:
     if not moment.heard:
         return _defect(DefectKind.STOPS_EARLY, "It ends the conversation before the agent has said anything.")
+    if moment.must_speak:
+        return _defect(DefectKind.STOPS_EARLY, "It ends the conversation before it has spoken of its goal.")
     last = moment.last_heard
     # A link to a pull request ends the matter for a developer, who cannot tell whether the agent really opened it.
     settled = moment.agent_acted or phrases.REFUSES.search(last) or "://" in last
