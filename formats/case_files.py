@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
+from formats.assertion_configs import checked_by, config_problems
 from formats.case_rules import Case, cases_of, problems_among, problems_of_case
 from formats.case_schema import schema_problems
+from formats.file_paths import absolute
 from formats.problems import CaseFileError, Problem
 from formats.tool_names import offered_tools
 from formats.yaml_document import Document, YamlProblem, read_yaml
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-
-_FILE = "file://"
 
 
 def read_cases(files: Iterable[Path], extra_tools: Collection[str] = (), checkout: Path = CHECKOUT) -> list[Case]:
@@ -46,6 +45,7 @@ def read_cases(files: Iterable[Path], extra_tools: Collection[str] = (), checkou
     cases = [case for document in documents for case in cases_of(document)]
     for case in cases:
         problems.update(problems_of_case(case, offered))
+        problems.update(config_problems(case))
     problems.update(problems_among(cases))
     if problems:
         raise CaseFileError(sorted(problems))
@@ -56,22 +56,14 @@ def as_test(case: Case, provider: str | None, suite: str | None) -> dict[str, An
     """The case as promptfoo gets it.
 
     Every `file://` path becomes absolute, seen from the case file. `provider` is the label of the only provider that
-    runs the case (None: every one), `suite` becomes `metadata.suite`. Lists never multiply a case.
+    runs the case (None: every one), `suite` becomes `metadata.suite`. Lists never multiply a case. The config of each
+    of our assertions carries the mark that it has been checked, so that no assertion's process checks it again.
     """
-    test: dict[str, Any] = _absolute(copy.deepcopy(case.test), case.document.file.parent)
+    test: dict[str, Any] = absolute(case.test, case.document.file.parent)
+    test["assert"] = [checked_by(assertion) for assertion in test["assert"]]
     test["options"] = {**test.get("options", {}), "disableVarExpansion": True}
     if suite is not None:
         test["metadata"] = {**test["metadata"], "suite": suite}
     if provider is not None:
         test["providers"] = [provider]
     return test
-
-
-def _absolute(value: Any, folder: Path) -> Any:
-    if isinstance(value, str) and value.startswith(_FILE):
-        return f"{_FILE}{(folder / value.removeprefix(_FILE)).resolve()}"
-    if isinstance(value, Mapping):
-        return {key: _absolute(item, folder) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_absolute(item, folder) for item in value]
-    return value

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from formats.assertion_configs import is_ours
 from formats.problems import Problem, nearest
 from formats.tool_names import is_offered, named_tools
 from formats.yaml_document import Document, Step
@@ -43,6 +44,17 @@ class Case:
     def problem(self, path: Sequence[Step], message: str) -> Problem:
         return Problem(self.document.file, self.document.line((self.index, *path)), message)
 
+    @property
+    def assertions(self) -> list[dict[str, Any]]:
+        """The entries of `assert`; an entry that is no mapping is an empty one here."""
+        listed = self.test.get("assert")
+        return [one if isinstance(one, dict) else {} for one in listed] if isinstance(listed, list) else []
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        variables = self.test.get("vars")
+        return variables if isinstance(variables, dict) else {}
+
 
 def cases_of(document: Document) -> list[Case]:
     """The cases of a file; entries that are not even a mapping are left to the schema."""
@@ -57,11 +69,8 @@ def problems_of_case(case: Case, offered: Collection[str]) -> Iterator[Problem]:
     description = case.test.get("description")
     if case.id and isinstance(description, str) and description.split(maxsplit=1)[:1] != [case.id]:
         yield case.problem(["description"], f"must begin with the id {case.id}, so that --filter-pattern finds it")
-    variables = case.test.get("vars")
-    if not isinstance(variables, dict):
-        variables = {}
-    yield from _placeholders(case, variables)
-    for position, assertion in enumerate(_assertions(case)):
+    yield from _placeholders(case, case.variables)
+    for position, assertion in enumerate(case.assertions):
         for path, name in named_tools(assertion.get("config")):
             if not is_offered(name, offered):
                 yield case.problem(
@@ -80,11 +89,6 @@ def problems_among(cases: Sequence[Case]) -> Iterator[Problem]:
             ["metadata", "priority"],
             f"there are {len(smoke)} smoke cases, and at most {MOST_SMOKE_CASES} are allowed; make some of them full",
         )
-
-
-def _assertions(case: Case) -> list[dict[str, Any]]:
-    listed = case.test.get("assert")
-    return [one if isinstance(one, dict) else {} for one in listed] if isinstance(listed, list) else []
 
 
 def _repeated_ids(cases: Sequence[Case]) -> Iterator[Problem]:
@@ -119,9 +123,11 @@ def _nested_values(cases: Sequence[Case]) -> Iterator[Problem]:
 
 
 def _placeholders(case: Case, variables: Mapping[str, Any]) -> Iterator[Problem]:
+    folder = case.document.file.parent
+    elsewhere = [("assert", n, "config") for n, one in enumerate(case.assertions) if is_ours(one, folder)]
     for path, text in _texts(case.test, ()):
-        if "rubricPrompt" in path:
-            continue  # promptfoo fills it with values of its own
+        if "rubricPrompt" in path or path[:3] in elsewhere:
+            continue  # promptfoo fills it with values of its own; our assertions check their configs themselves
         for match in _PLACEHOLDER.finditer(text):
             name = _NAME.match(match.group(1) or "")
             if match.group(2) is None and name and (name.group() in variables or name.group() == "env"):

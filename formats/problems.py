@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,5 +37,7 @@ def shortest(file: Path) -> str:
 
 def nearest(word: str, allowed: Iterable[str]) -> str:
     """`; did you mean …?`, or nothing when no allowed word is close."""
+    import difflib
+
     found = difflib.get_close_matches(word, list(allowed), n=1)
     return f"; did you mean {found[0]}?" if found else ""

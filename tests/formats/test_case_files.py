@@ -230,3 +230,45 @@ def test_the_checked_in_list_of_the_portal_holds_what_its_agents_may_call() -> N
     offered = offered_tools(CHECKOUT)
     assert set(agent["tools"]) < offered
     assert "complete_pull_request" in offered
+
+
+OURS = f"""\
+- description: T01 copy a spoke
+  metadata: {{id: T01, group: copies, priority: smoke}}
+  vars:
+    request: Please copy spoke-a.
+  assert:
+    - type: python
+      value: file://{CHECKOUT}/assertions/pull_request.py
+      config:
+        hosts: [azure_devops]
+        title: "*{{{{request}}}}*"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("azure_devops", "gitea", 9, "config of pull_request: /hosts/0: 'gitea' is not allowed; allowed: "),
+        ("title:", "titel:", 10, "config of pull_request: /titel: unknown key; allowed: "),
+        ("{{request}}", "{{goal}}", 10, "config of pull_request: /title: {{goal}} is not among the case's vars"),
+    ],
+)
+def test_the_config_of_our_own_assertions_is_checked_by_their_own_schema(
+    tmp_path: Path, old: str, new: str, line: int, message: str
+) -> None:
+    assert old in OURS
+    (found,) = problems_in(tmp_path, OURS.replace(old, new))
+    assert found.startswith(f"first.yaml:{line}: {message}")
+
+
+def test_a_checked_config_carries_the_mark_that_its_assertion_looks_for(tmp_path: Path) -> None:
+    from assertions.config_check import STAMP_KEY, stamp
+
+    file = tmp_path / "cases.yaml"
+    file.write_text(OURS, encoding="utf-8")
+    (case,) = read_cases([file])
+    config = as_test(case, None, None)["assert"][0]["config"]
+    written = {key: value for key, value in config.items() if key != STAMP_KEY}
+    assert written == {"hosts": ["azure_devops"], "title": "*{{request}}*"}
+    assert config[STAMP_KEY] == stamp("pull_request", written)
