@@ -91,6 +91,8 @@ class ToolCall:
     """In words, why the status is not `ok`."""
     replayed: bool = False
     """The answer came from a recording: nothing was created by this call."""
+    added_arguments: dict[str, Any] | None = None
+    """What the evaluation added to the arguments that were sent, such as a marker; `arguments` are the agent's own."""
 
 
 @frozen

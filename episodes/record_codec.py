@@ -127,6 +127,8 @@ def _encode_call(call: ToolCall) -> dict[str, Any]:
         encoded["problem"] = call.problem
     if call.replayed:
         encoded["replayed"] = True
+    if call.added_arguments:
+        encoded["addedArguments"] = call.added_arguments
     return encoded
 
 
@@ -165,6 +167,7 @@ def _decode_call(call: Any, where: str) -> ToolCall:
         latency_ms=_number(call, "latencyMs", where),
         problem=_text(call, "problem", where),
         replayed=call.get("replayed") is True,
+        added_arguments=call.get("addedArguments") if isinstance(call.get("addedArguments"), dict) else None,
     )
 
 
