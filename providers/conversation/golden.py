@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from episodes.record import StopReason
 from providers.agent_protocol import Agent, AgentAnswer, ConfigurationProblem
+from providers.conversation.case_parts import read_map
 from providers.conversation.open_talk import WELCOME
 from providers.conversation.turn_taking import MOST_TURNS, Ending, UserMove
 
@@ -68,7 +69,7 @@ def read_golden(value: Any, *, most_turns: int = MOST_TURNS, where: str = "vars.
         ConfigurationProblem: an unknown key or mode, no turn or too many, or a stable replay whose history has a turn
             without the agent's answer.
     """
-    data = _mapping(value, _GOLDEN_KEYS, where)
+    data = read_map(value, _GOLDEN_KEYS, where)
     replay = data.get("replay", "naive")
     if replay not in ("naive", "stable"):
         raise ConfigurationProblem(f"{where}.replay is {replay!r}; allowed: naive, stable.")
@@ -129,7 +130,7 @@ def _output_text(output: Any) -> str:
 
 
 def _read_turn(item: Any, where: str) -> GoldenTurn:
-    data = _mapping(item, _TURN_KEYS, where)
+    data = read_map(item, _TURN_KEYS, where)
     if "user" not in data:
         raise ConfigurationProblem(f"{where}.user is missing; allowed: text, or null for the welcome event.")
     user = WELCOME if data["user"] is None else data["user"]
@@ -149,21 +150,10 @@ def _read_turn(item: Any, where: str) -> GoldenTurn:
 
 
 def _read_call(item: Any, where: str) -> GoldenCall:
-    data = _mapping(item, _CALL_KEYS, where)
+    data = read_map(item, _CALL_KEYS, where)
     name, arguments = data.get("name"), data.get("arguments") or {}
     if not isinstance(name, str) or not name:
         raise ConfigurationProblem(f"{where}.name must be the name of a tool.")
     if not isinstance(arguments, Mapping):
         raise ConfigurationProblem(f"{where}.arguments is a {type(arguments).__name__}; allowed: a map.")
     return GoldenCall(name, arguments, data.get("output"))
-
-
-def _mapping(value: Any, allowed: tuple[str, ...], where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise ConfigurationProblem(
-            f"{where} is a {type(value).__name__}; allowed: a map with the keys {', '.join(allowed)}."
-        )
-    unknown = [str(key) for key in value if key not in allowed]
-    if unknown:
-        raise ConfigurationProblem(f"{where}.{unknown[0]} is not known; allowed: {', '.join(allowed)}.")
-    return value

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from providers.agent_protocol import ConfigurationProblem
+from providers.conversation.case_parts import read_text
 from providers.conversation.persona import Persona, read_persona
 
 Speaker = Literal["user", "agent"]
@@ -50,9 +51,9 @@ def read_script(variables: Mapping[str, Any], *, goal_needed: bool = True) -> Sc
     Raises:
         ConfigurationProblem: one of them has the wrong form, or there is neither a goal nor a request.
     """
-    opening = _text(variables, "request")
+    opening = read_text(variables, "request", "vars")
     opening = opening if opening.strip() else ""
-    goal = " ".join(_text(variables, "goal").split())
+    goal = " ".join(read_text(variables, "goal", "vars").split())
     if goal_needed and not goal and not opening:
         raise ConfigurationProblem("vars: neither `goal` nor `request` says what the simulated user wants.")
     first = variables.get("speaks_first") or "user"
@@ -77,15 +78,6 @@ def in_words(value: Any) -> str:
     if isinstance(value, str):
         return " ".join(value.split())
     return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _text(variables: Mapping[str, Any], key: str) -> str:
-    value = variables.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise ConfigurationProblem(f"vars.{key} is a {type(value).__name__}; allowed: text.")
-    return value
 
 
 def _pairs(variables: Mapping[str, Any], key: str) -> tuple[tuple[str, str], ...]:

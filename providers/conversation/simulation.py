@@ -6,12 +6,12 @@ another step, reopen a finished one, add one or leave one out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from episodes.record import Goal
 from providers.agent_protocol import ConfigurationProblem
+from providers.conversation.case_parts import read_map, read_text
 
 DEFAULT_STEP_TURNS = 3
 MOST_STEP_TURNS = 15
@@ -52,10 +52,7 @@ def read_steps(value: Any, where: str = "vars.simulation") -> tuple[Step, ...]:
         ConfigurationProblem: an unknown key, a step without or with two kinds, no step at all, or no step that demands
             anything of the agent (such a simulation would pass whatever the agent says).
     """
-    if not isinstance(value, Mapping):
-        raise ConfigurationProblem(f"{where} is a {type(value).__name__}; allowed: a map with `steps`.")
-    _no_unknown(value, _SIMULATION_KEYS, where)
-    items = value.get("steps")
+    items = read_map(value, _SIMULATION_KEYS, where).get("steps")
     if not isinstance(items, list) or not items:
         raise ConfigurationProblem(f"{where}.steps must be a list with at least one step.")
     steps = tuple(_read_step(item, index, f"{where}.steps[{index}]") for index, item in enumerate(items))
@@ -67,15 +64,13 @@ def read_steps(value: Any, where: str = "vars.simulation") -> tuple[Step, ...]:
 
 
 def _read_step(item: Any, index: int, where: str) -> Step:
-    if not isinstance(item, Mapping):
-        raise ConfigurationProblem(f"{where} is a {type(item).__name__}; allowed: a map with one of {_named(_KINDS)}.")
-    _no_unknown(item, _STEP_KEYS, where)
+    item = read_map(item, _STEP_KEYS, where)
     kinds = [kind for kind in _KINDS if item.get(kind) is not None]
     if len(kinds) != 1:
-        found = _named(kinds) if kinds else "none"
-        raise ConfigurationProblem(f"{where} must have exactly one of {_named(_KINDS)}; found {found}.")
+        found = ", ".join(kinds) or "none"
+        raise ConfigurationProblem(f"{where} must have exactly one of {', '.join(_KINDS)}; found {found}.")
     kind = kinds[0]
-    text = _text(item, kind, where)
+    text = read_text(item, kind, where)
     if not text.strip():
         raise ConfigurationProblem(f"{where}.{kind} is blank.")
     if kind != "goal":
@@ -85,12 +80,12 @@ def _read_step(item: Any, index: int, where: str) -> Step:
     turns = item.get("max_turns", DEFAULT_STEP_TURNS if kind == "goal" else 1)
     if isinstance(turns, bool) or not isinstance(turns, int) or not 1 <= turns <= MOST_STEP_TURNS:
         raise ConfigurationProblem(f"{where}.max_turns is {turns!r}; allowed: 1 to {MOST_STEP_TURNS}.")
-    criterion = _text(item, "success_criteria", where).strip()
+    criterion = read_text(item, "success_criteria", where).strip()
     if kind == "goal" and not criterion:
         criterion = f"The developer has got what this step is about: {text.strip()}"
     # A static utterance is sent character by character as it stands.
     text = text if kind == "static_utterance" else text.strip()
-    return Step(index + 1, kind, text, criterion, turns, _text(item, "response_guide", where))
+    return Step(index + 1, kind, text, criterion, turns, read_text(item, "response_guide", where))
 
 
 class Progress:
@@ -146,22 +141,3 @@ class Progress:
 def goals_heading(goals: tuple[Goal, ...]) -> str:
     """How many steps were reached, as it is shown with the result: `Goals (2/3)`."""
     return f"Goals ({sum(goal.status == 'reached' for goal in goals)}/{len(goals)})"
-
-
-def _text(item: Mapping[str, Any], key: str, where: str) -> str:
-    value = item.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise ConfigurationProblem(f"{where}.{key} is a {type(value).__name__}; allowed: text.")
-    return value
-
-
-def _no_unknown(item: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:
-    unknown = [str(key) for key in item if key not in allowed]
-    if unknown:
-        raise ConfigurationProblem(f"{where}.{unknown[0]} is not known; allowed: {_named(allowed)}.")
-
-
-def _named(names: tuple[str, ...] | list[StepKind]) -> str:
-    return ", ".join(names)

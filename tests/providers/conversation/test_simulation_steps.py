@@ -22,10 +22,15 @@ def test_a_goal_without_a_criterion_must_itself_be_reached() -> None:
     assert step.criterion == "The developer has got what this step is about: Get a refund."
 
 
+def test_steps_from_a_file_of_their_own_arrive_as_json_text() -> None:
+    assert read_steps('{"steps": [{"goal": "A"}]}')[0].text == "A"
+
+
 @pytest.mark.parametrize(
     ("simulation", "message"),
     [
-        ("x", "vars.simulation is a str; allowed: a map with `steps`"),
+        ("x", "vars.simulation is a str; allowed: a map with the keys name, steps"),
+        ("{bad", "vars.simulation is text that is not JSON"),
         ({}, "vars.simulation.steps must be a list with at least one step"),
         ({"steps": []}, "must be a list with at least one step"),
         ({"steps": [GOAL], "expectations": ["x"]}, "vars.simulation.expectations is not known; allowed: name, steps"),
