@@ -11,7 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from endpoints.addresses import Endpoints, ModelEndpoint, Portal, PullRequestHost, resolve
+    from endpoints.addresses import (
+        Endpoints,
+        ModelEndpoint,
+        Portal,
+        PullRequestHost,
+        resolve,
+        resolve_pull_request_host,
+    )
     from endpoints.settings import SettingsError
 
 _HOMES = {
@@ -21,6 +28,7 @@ _HOMES = {
     "PullRequestHost": "addresses",
     "SettingsError": "settings",
     "resolve": "addresses",
+    "resolve_pull_request_host": "addresses",
 }
 
 
@@ -33,4 +41,12 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{home}"), name)
 
 
-__all__ = ["Endpoints", "ModelEndpoint", "Portal", "PullRequestHost", "SettingsError", "resolve"]
+__all__ = [
+    "Endpoints",
+    "ModelEndpoint",
+    "Portal",
+    "PullRequestHost",
+    "SettingsError",
+    "resolve",
+    "resolve_pull_request_host",
+]

@@ -87,6 +87,18 @@ def resolve(environment: Mapping[str, str] | None = None, *, lease: int | None =
     )
 
 
+def resolve_pull_request_host(environment: Mapping[str, str] | None = None) -> PullRequestHost:
+    """Find only where pull requests live; the local stack is joined, or started, when the environment does not say.
+
+    A cleanup needs no model and no portal, so what is wrong with their variables does not keep it from its work.
+
+    Raises:
+        local_stack.StackError: the local stack did not start.
+    """
+    names = os.environ if environment is None else environment
+    return _pull_request_host(names) or _local_host(local_stack.join(home(names), [os.getpid()]))
+
+
 def _portal(names: Mapping[str, str]) -> Portal | None:
     url = _address(names, "EVALS_PORTAL_URL")
     return Portal(f"{url}/mcp", url, value("EVALS_PORTAL_TOKEN", names) or "") if url else None

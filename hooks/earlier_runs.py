@@ -14,5 +14,6 @@ def report_earlier_runs() -> None:
         runs = earlier_runs(home())
         if runs:
             count = sum(len(run.unsettled) for run in runs)
+            which = f"{len(runs)} earlier run{'s' * (len(runs) > 1)} left {count} thing{'s' * (count > 1)} to clean up"
             names = ", ".join(run.run_id for run in runs[:3]) + (", …" if len(runs) > 3 else "")
-            say("WARN", f"{len(runs)} earlier runs left {count} things to clean up ({names}): {finish_command()}")
+            say("WARN", f"{which} ({names}): {finish_command()}")

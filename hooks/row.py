@@ -51,7 +51,7 @@ def _mentioned(run_id: str, step_id: str) -> bool:
 
 
 def _clean(run_id: str, step_id: str, named: list[dict[str, Any]], record: dict[str, Any]) -> dict[str, Any] | None:
-    from endpoints import resolve
+    from endpoints import resolve_pull_request_host
     from endpoints.settings import home
     from episodes.creations import read_ledger
     from episodes.ledger import ledger_file
@@ -59,7 +59,7 @@ def _clean(run_id: str, step_id: str, named: list[dict[str, Any]], record: dict[
     from hooks.switches import delete_branches
 
     options = SweepOptions(step_id=step_id, delete_branches=delete_branches(), settle_s=SETTLE_SECONDS)
-    report = sweep(home(), run_id, lambda: resolve().pull_request_host, options)
+    report = sweep(home(), run_id, resolve_pull_request_host, options)
     ledger = read_ledger(ledger_file(home(), run_id))
     proven = {one.pull_request.id for one in ledger.creations if one.pull_request and one.step_id == step_id}
     unproven = [

@@ -23,12 +23,12 @@ def clean_run(context: dict[str, Any]) -> None:
         say("ERROR", "afterAll: promptfoo gave no evaluation id, so nothing was swept; run `evals cleanup`")
         return
     with Guard("afterAll", lambda problem: write_left(home(), run_id, (), [problem])):
-        from endpoints import resolve
+        from endpoints import resolve_pull_request_host
         from episodes.sweep import SweepOptions, sweep
         from hooks.switches import delete_branches
 
         options = SweepOptions(delete_branches=delete_branches(), settle_s=SETTLE_SECONDS, budget_s=BUDGET_SECONDS)
-        report = sweep(home(), run_id, lambda: resolve().pull_request_host, options)
+        report = sweep(home(), run_id, resolve_pull_request_host, options)
         problems = [*report.problems, *_unproven(context)]
         write_left(home(), run_id, report.left, problems)
         for sentence in [*(item.sentence() for item in report.left), *problems]:

@@ -18,7 +18,7 @@ from episodes.hosts import HostError
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 20.0
-ATTEMPTS = 5
+ATTEMPTS = 4
 BUDGET_SECONDS = 60.0
 """For all requests of one client together, waiting included."""
 LONGEST_WAIT_SECONDS = 30.0

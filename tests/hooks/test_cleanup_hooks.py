@@ -1,0 +1,229 @@
+"""The hooks in a real promptfoo run, against a pull-request host over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from episodes.creations import read_ledger
+from episodes.ledger import Ledger, ledger_file, left_file, now
+from episodes.left_behind import read_left
+from tests.support.github_server import REPOSITORY, TOKEN, GitHub, github_server
+from tests.support.promptfoo import CHECKOUT, Run, run_promptfoo
+
+PROVIDER = Path(__file__).with_name("creating_provider.py")
+HOOKS = CHECKOUT / "hooks" / "cleanup.py"
+ALL_HOOKS = ("beforeAll", "afterEach", "afterAll")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[GitHub]:
+    with github_server() as state:
+        yield state
+
+
+def _case(description: str, answer: str = "done", **names: Any) -> dict[str, Any]:
+    return {
+        "description": description,
+        "vars": {"case": description, **names},
+        "assert": [{"type": "equals", "value": answer}],
+    }
+
+
+def _config(*cases: dict[str, Any], hooks: tuple[str, ...] = ALL_HOOKS) -> dict[str, Any]:
+    return {
+        "prompts": ["{{case}}"],
+        "providers": [{"id": f"file://{PROVIDER}"}],
+        "tests": list(cases),
+        "extensions": [f"file://{HOOKS}:{hook}" for hook in hooks],
+    }
+
+
+def _environment(home: Path, server: GitHub) -> dict[str, str]:
+    return {
+        "EVALS_HOME": str(home),
+        "EVALS_PULL_REQUEST_API": server.url,
+        "EVALS_PULL_REQUEST_TOKEN": TOKEN,
+        "EVALS_REPOSITORIES": REPOSITORY,
+    }
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run with one case of each kind, and what it left on the host."""
+
+    run: Run
+    home: Path
+    server: GitHub
+
+    def cleanup(self, description: str) -> list[dict[str, Any]]:
+        return list(self.run.row(description)["metadata"]["cleanup"])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, server: GitHub) -> Finished:
+    home = tmp_path_factory.mktemp("home")
+    earlier = Ledger.open(home, "eval-earlier", server.url)
+    earlier.intent("test-0-prompt-0-repeat-0", "c", "portal", "create", "evals/earlier")
+    text = earlier.path.read_text()
+    row = json.loads(text)
+    earlier.path.write_text(json.dumps({**row, "pid": 0}) + "\n")
+
+    server.open_pull(1, "human", user="ann")
+    for number in (2, 3, 5, 6, 7):
+        server.open_pull(number, f"evals/{number}/spoke", created_at=now())
+    merged = server.open_pull(4, "evals/4/spoke", created_at=now())
+    merged.state, merged.merged_at = "closed", now()
+    run = run_promptfoo(
+        tmp_path_factory.mktemp("run"),
+        _config(
+            _case("creates nothing"),
+            _case("creates one", creates=2, branch="evals/2/spoke", then="answer"),
+            _case("is blocked but creates one", "refused", creates=3, branch="evals/3/spoke", then="answer"),
+            _case("creates one that is merged", creates=4, branch="evals/4/spoke", then="answer"),
+            _case("creates one and raises", creates=5, branch="evals/5/spoke", then="raise"),
+            _case("creates one and loses the answer", creates=6, branch="evals/6/spoke", then="lose"),
+            _case("names one that the ledger does not know", creates=7, branch="evals/7/spoke", then="forget"),
+        ),
+        _environment(home, server),
+    )
+    return Finished(run, home, server)
+
+
+def test_a_row_that_creates_nothing_is_left_as_it_is(finished: Finished) -> None:
+    row = finished.run.row("creates nothing")
+    assert row["success"]
+    assert "cleanup" not in row["metadata"]
+    assert "cleanup_ok" not in row["namedScores"]
+
+
+def test_what_a_row_created_is_abandoned_and_said_so(finished: Finished) -> None:
+    row = finished.run.row("creates one")
+    assert row["success"]
+    assert row["namedScores"]["cleanup_ok"] == 1
+    (entry,) = finished.cleanup("creates one")
+    assert (entry["id"], entry["action"], entry["result"], entry["branch"]) == ("2", "abandon", "abandoned", "deleted")
+    assert entry["url"] == f"https://github.test/{REPOSITORY}/pull/2"
+    assert finished.server.pulls[2].state == "closed"
+    assert row["metadata"]["pullRequests"][0]["id"] == "2"
+
+
+def test_a_blocked_case_that_created_one_fails_and_is_cleaned_up(finished: Finished) -> None:
+    row = finished.run.row("is blocked but creates one")
+    assert not row["success"]
+    assert row["namedScores"]["cleanup_ok"] == 1
+    assert finished.server.pulls[3].state == "closed"
+
+
+def test_a_merged_pull_request_keeps_the_verdict_and_loses_the_score(finished: Finished) -> None:
+    row = finished.run.row("creates one that is merged")
+    assert row["success"]
+    assert row["namedScores"]["cleanup_ok"] == 0
+    assert [entry["result"] for entry in finished.cleanup("creates one that is merged")] == ["completed"]
+
+
+def test_what_a_broken_provider_created_is_swept_at_the_end(finished: Finished) -> None:
+    row = finished.run.row("creates one and raises")
+    assert "cleanup" not in (row.get("metadata") or {})
+    assert finished.server.pulls[5].state == "closed"
+
+
+def test_a_lost_answer_is_looked_up_on_the_host(finished: Finished) -> None:
+    row = finished.run.row("creates one and loses the answer")
+    assert row["namedScores"]["cleanup_ok"] == 1
+    assert [entry["id"] for entry in finished.cleanup("creates one and loses the answer")] == ["6"]
+    assert finished.server.pulls[6].state == "closed"
+
+
+def test_a_record_is_no_proof_of_its_own(finished: Finished) -> None:
+    description = "names one that the ledger does not know"
+    assert finished.run.row(description)["namedScores"]["cleanup_ok"] == 0
+    assert [entry["result"] for entry in finished.cleanup(description)] == ["unproven"]
+    assert finished.server.pulls[7].state == "open"
+
+
+def test_nobody_elses_pull_request_is_touched(finished: Finished) -> None:
+    assert finished.server.pulls[1].state == "open"
+    assert {"human", "evals/4/spoke", "evals/7/spoke", "main"} == set(finished.server.branches)
+
+
+def test_what_is_left_stands_in_the_marker_file_with_the_way_to_finish(finished: Finished) -> None:
+    left = read_left(finished.home, finished.run.eval_id)
+    assert left is not None
+    assert len(left.sentences) == 2
+    assert "merged into main" in left.sentences[0]
+    assert f"https://github.test/{REPOSITORY}/pull/7" in left.sentences[1]
+    assert left.command == f"npm run evals -- cleanup --run {finished.run.eval_id}"
+    assert f"left behind: {left.sentences[0]}" in " ".join(finished.run.printed.split())
+
+
+def test_leftovers_of_earlier_runs_are_reported_and_not_touched(finished: Finished) -> None:
+    assert "1 earlier run left 1 thing to clean up (eval-earlier)" in finished.run.printed
+    assert read_ledger(ledger_file(finished.home, "eval-earlier")).unsettled
+
+
+def test_no_secret_and_no_host_token_is_in_the_ledger(finished: Finished) -> None:
+    for path in (finished.home / "ledger").iterdir():
+        assert TOKEN not in path.read_text()
+
+
+def test_a_row_that_timed_out_is_swept_at_the_end(tmp_path: Path) -> None:
+    with github_server() as server:
+        server.open_pull(2, "evals/2/spoke", created_at=now())
+        run = run_promptfoo(
+            tmp_path / "run",
+            _config(_case("hangs", creates=2, branch="evals/2/spoke", then="hang")),
+            {**_environment(tmp_path / "home", server), "PROMPTFOO_EVAL_TIMEOUT_MS": "8000"},
+        )
+        assert "timed out" in run.row("hangs")["error"]
+        assert server.pulls[2].state == "closed"
+        assert not left_file(tmp_path / "home", run.eval_id).exists()
+
+
+def test_repeats_and_workers_side_by_side_are_each_cleaned_up(tmp_path: Path) -> None:
+    with github_server() as server:
+        cases = []
+        for number in range(1, 5):
+            server.open_pull(number, f"evals/{number}/spoke", created_at=now())
+            cases.append(_case(f"case {number}", creates=number, branch=f"evals/{number}/spoke", then="answer"))
+        run = run_promptfoo(
+            tmp_path / "run",
+            _config(*cases),
+            _environment(tmp_path / "home", server),
+            ["-j", "4", "--repeat", "2"],
+        )
+        assert [row["namedScores"].get("cleanup_ok") for row in run.rows] == [1] * 8
+        assert [pull.state for pull in server.pulls.values()] == ["closed"] * 4
+        assert list(server.branches) == ["main"]
+        assert not left_file(tmp_path / "home", run.eval_id).exists()
+
+
+def test_a_host_that_is_down_costs_no_verdict_and_no_result(tmp_path: Path) -> None:
+    with github_server() as server:
+        environment = _environment(tmp_path / "home", server)
+    run = run_promptfoo(
+        tmp_path / "run",
+        _config(_case("creates one", creates=2, branch="evals/2/spoke", then="answer")),
+        environment,
+    )
+    assert run.exit_code == 0
+    row = run.row("creates one")
+    assert row["success"]
+    assert row["namedScores"]["cleanup_ok"] == 0
+    left = read_left(tmp_path / "home", run.eval_id)
+    assert left is not None
+    assert "no answer" in left.sentences[0]
+
+
+def test_hooks_that_break_down_cost_no_verdict_and_no_result(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.write_text("a file where the data folder should be")
+    run = run_promptfoo(tmp_path / "run", _config(_case("creates nothing"), _case("other")), {"EVALS_HOME": str(home)})
+    assert run.exit_code == 0
+    assert [row["success"] for row in run.rows] == [True, True]
+    assert "broke down: NotADirectoryError" in run.printed
