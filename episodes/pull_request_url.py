@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import unquote, urlsplit
+
+from episodes.frozen import frozen
 
 HostKind = Literal["azure_devops", "github", "gitlab"]
 HOST_KINDS: tuple[HostKind, ...] = ("azure_devops", "github", "gitlab")
@@ -38,7 +39,7 @@ _TRAILING = ".,;:!?'*_~"
 _PAIRS = {")": "(", "]": "["}
 
 
-@dataclass(frozen=True)
+@frozen
 class PullRequestUrl:
     """One pull request, as its address names it.
 

@@ -1,0 +1,102 @@
+"""Which pull requests does the record prove, and what does the agent say about them?
+
+A pull request is proven by the *result* of a tool call that ran. What the agent writes is a claim: its address may have
+been copied from the developer, from a document, or made up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from episodes.frozen import frozen
+from episodes.pull_request_url import PullRequestUrl, find_all, find_in_value, parse
+from episodes.record import Episode, ToolCall, ToolStatus
+
+
+@frozen
+class Created:
+    """A pull request, its address read, and the call whose result proves it (None: the record names no such call)."""
+
+    url: PullRequestUrl
+    call: ToolCall | None
+
+    @property
+    def replayed(self) -> bool:
+        """The result came from a recording, so no host knows this pull request."""
+        return self.call is not None and self.call.replayed
+
+
+@frozen
+class Claim:
+    """An address in the agent's own words. `origin` says where it stood before, and is empty when it stood nowhere."""
+
+    url: PullRequestUrl
+    turn: int
+    origin: str
+
+
+def created_pull_requests(
+    episode: Episode, calls: Sequence[ToolCall], creating_tools: Sequence[str]
+) -> tuple[Created, ...]:
+    """The pull requests that this episode created, each once, in the order of their calls.
+
+    They are the record's own list where the provider made one; with `creating_tools` (names or globs) they are instead
+    read from the results of those tools, which serves records that other programs wrote.
+    """
+    found: dict[object, Created] = {}
+    if creating_tools:
+        for call in calls:
+            if call.status is ToolStatus.OK and any(fnmatchcase(call.name, pattern) for pattern in creating_tools):
+                for url in find_in_value(call.result):
+                    found.setdefault(url.key, Created(url, call))
+        return tuple(found.values())
+    for pull in episode.pull_requests:
+        read = parse(pull.url)
+        if read is not None:
+            found.setdefault(read.key, Created(read, _proof(read, calls)))
+    return tuple(found.values())
+
+
+def claims(episode: Episode, output: str) -> tuple[Claim, ...]:
+    """Every address that the agent wrote, each once. A record without messages is read from the plain `output`."""
+    if not episode.messages:
+        return tuple(Claim(url, 0, "") for url in find_all(output))
+    found: dict[object, Claim] = {}
+    origins: dict[object, str] = {}
+    for message in episode.messages:
+        role, turn = message.get("role"), _turn(message)
+        for url in find_all(message_text(message)):
+            if role == "assistant":
+                found.setdefault(url.key, Claim(url, turn, origins.get(url.key, "")))
+            else:
+                origins.setdefault(url.key, f"{_SPEAKERS.get(str(role), str(role))} in turn {turn}")
+    return tuple(found.values())
+
+
+def message_text(message: Mapping[str, Any]) -> str:
+    """The text of a Chat Completions message, whether its content is a string or a list of parts."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+_SPEAKERS = {"user": "the developer's message", "tool": "a tool result", "system": "the instructions"}
+
+
+def _turn(message: Mapping[str, Any]) -> int:
+    turn = message.get("turn")
+    return turn if isinstance(turn, int) else 0
+
+
+def _proof(url: PullRequestUrl, calls: Sequence[ToolCall]) -> ToolCall | None:
+    """The first call that ran well and whose result shows the address."""
+    for call in calls:
+        if call.status is ToolStatus.OK and any(url.same_as(shown) for shown in find_in_value(call.result)):
+            return call
+    return None

@@ -1,0 +1,1 @@
+"""JSON documents against JSON Schema: one validator, whatever asks."""
