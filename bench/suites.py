@@ -1,0 +1,20 @@
+"""All 26 cases offline, against the same rows with canned answers and one trivial Python assertion."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from bench.figure import Figure, interleaved
+from bench.runs import Runs
+
+ROUNDS = 3
+
+
+def measure() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Runs(Path(folder))
+        runs.prepare()
+        runs.canned()
+        ours, floor = interleaved([runs.ours, runs.canned], ROUNDS)
+    return [Figure("26 cases / the same rows with canned answers", ours / floor, "x", 1.5)]
