@@ -1,0 +1,94 @@
+"""Which suites are there, and which case files do they read?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from endpoints.settings import CHECKOUT
+from evals.command_line import CommandError
+
+ALL = "all"
+"""The name of the root config, which runs every suite in one go."""
+
+CONFIG = "promptfooconfig.yaml"
+_LOADER = "formats/load_suite.py:tests"
+
+
+@dataclass(frozen=True)
+class CaseSource:
+    """One use of the case loader in a config."""
+
+    file: Path
+    provider: str | None
+    suite: str
+    tools: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A promptfoo config that can be run by name.
+
+    `sources` are its case files; None when the config also has tests from elsewhere, which only promptfoo can count.
+    """
+
+    name: str
+    config: Path
+    sources: tuple[CaseSource, ...]
+    complete: bool
+    """The sources are all of its tests."""
+
+
+def find_suites(root: Path = CHECKOUT) -> dict[str, Suite]:
+    """All suites by name: each folder of `suites/` with a promptfoo config, and `all` for the root config.
+
+    Raises:
+        CommandError: a config cannot be read; the sentence has its file and line.
+    """
+    configs = {file.parent.name: file for file in sorted((root / "suites").glob(f"*/{CONFIG}"))}
+    if (root / CONFIG).is_file():
+        configs = {ALL: root / CONFIG, **configs}
+    return {name: _read(name, file) for name, file in configs.items()}
+
+
+def choose(names: Sequence[str], known: Mapping[str, Suite]) -> list[Suite]:
+    """The suites of these names, in their order and each once; every suite when no name is given.
+
+    Raises:
+        CommandError: there is no such suite, or none at all.
+    """
+    if not known:
+        raise CommandError(f"There is no suite: no folder of suites/ has a {CONFIG}.")
+    wanted = list(dict.fromkeys(names)) or ([ALL] if ALL in known else list(known))
+    for name in wanted:
+        if name not in known:
+            from formats.problems import nearest
+
+            raise CommandError(f"There is no suite {name}{nearest(name, known)}; there are {', '.join(known)}.")
+    return [known[name] for name in wanted]
+
+
+def _read(name: str, config: Path) -> Suite:
+    from formats.yaml_document import YamlProblem, read_yaml
+
+    try:
+        content = read_yaml(config).value
+    except YamlProblem as error:
+        raise CommandError(str(error)) from error
+    tests = content.get("tests") if isinstance(content, dict) else None
+    listed = tests if isinstance(tests, list) else [tests]
+    sources = tuple(source for source in map(_source, listed) if source is not None)
+    return Suite(name, config, sources, complete=len(sources) == len(listed))
+
+
+def _source(entry: Any) -> CaseSource | None:
+    if not isinstance(entry, dict) or not str(entry.get("path", "")).endswith(_LOADER):
+        return None
+    config = entry.get("config")
+    if not isinstance(config, dict) or not isinstance(config.get("file"), str):
+        return None
+    file = CHECKOUT / config["file"]
+    tools = config.get("tools") or ()
+    return CaseSource(file, config.get("provider"), config.get("suite", file.parent.name), tuple(tools))
