@@ -42,6 +42,7 @@ class AgentSetup:
 
     `options` is the provider's `config` from the promptfoo file, without promptfoo's own keys. Relative files in it are
     relative to `base_path`, the folder of that file. `variables` are the case's vars, never those that begin with `__`.
+    `entry_keys` are the keys of `options` that the provider entry reads itself; a factory leaves them alone.
     """
 
     options: Mapping[str, Any]
@@ -49,6 +50,7 @@ class AgentSetup:
     recorder: Recorder
     deadline: Deadline
     variables: Mapping[str, Any] = field(default_factory=dict)
+    entry_keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

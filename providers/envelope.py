@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,9 @@ MARGIN_S = 15.0
 
 GRACE_S = 5.0
 """How long a cancelled episode may take to close its sessions; at most a third of the margin."""
+
+ENVELOPE_KEYS = frozenset({"deadlineSeconds"})
+"""Keys of every provider's config that are read here."""
 
 PROMPTFOO_KEYS = frozenset({"basePath", "workers", "timeout", "pythonExecutable"})
 """Keys that promptfoo itself reads from, or adds to, a Python provider's config."""
@@ -77,13 +80,21 @@ the episode ended, or raises `EpisodeStopped` or `ConfigurationProblem`."""
 
 
 def run_episode(
-    body: EpisodeBody, prompt: Any, options: Mapping[str, Any] | None, context: Mapping[str, Any] | None
+    body: EpisodeBody,
+    prompt: Any,
+    options: Mapping[str, Any] | None,
+    context: Mapping[str, Any] | None,
+    *,
+    entry_keys: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Run one episode on the worker's event loop, under a deadline below promptfoo's. Never raises."""
+    """Run one episode on the worker's event loop, under a deadline below promptfoo's. Never raises.
+
+    `entry_keys` are the keys of the provider's config that `body` reads itself, such as `user`.
+    """
     recorder = Recorder(CaseIdentity("", "", "", ""))
     output: str | None = None
     try:
-        call = _provider_call(prompt, options or {}, context or {})
+        call = _provider_call(prompt, options or {}, context or {}, frozenset(entry_keys))
         recorder = call.recorder
         grace = min(GRACE_S, call.deadline.seconds / 4)
         output = background_loop().run(
@@ -115,7 +126,9 @@ async def _within_deadline(body: EpisodeBody, call: ProviderCall) -> str | None:
         raise RuntimeError(f"the agent asked the process to exit with {leaving.code!r}") from leaving
 
 
-def _provider_call(prompt: Any, options: Mapping[str, Any], context: Mapping[str, Any]) -> ProviderCall:
+def _provider_call(
+    prompt: Any, options: Mapping[str, Any], context: Mapping[str, Any], entry_keys: frozenset[str]
+) -> ProviderCall:
     config = options.get("config") or {}
     if not isinstance(config, Mapping):
         raise ConfigurationProblem(f"the provider's config must be a mapping, found {type(config).__name__}")
@@ -139,6 +152,7 @@ def _provider_call(prompt: Any, options: Mapping[str, Any], context: Mapping[str
         recorder=Recorder(identity),
         deadline=Deadline.after(_deadline_seconds(config)),
         variables={key: value for key, value in raw_vars.items() if not str(key).startswith("__")},
+        entry_keys=entry_keys | ENVELOPE_KEYS,
     )
     return ProviderCall(prompt=prompt if isinstance(prompt, str) else str(prompt), setup=setup, identity=identity)
 

@@ -1,0 +1,85 @@
+"""What a model sent as the arguments of a tool call: a JSON object that fits the tool's schema, or a problem in words.
+
+Nothing is repaired: arguments that cannot be read are never read as `{}`, and no value is turned into another type.
+An empty text counts as `{}` only for a tool that requires nothing, because several services send it for a call without
+arguments.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from jsonschema import SchemaError
+from jsonschema.protocols import Validator
+from jsonschema.validators import Draft202012Validator, validator_for
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+
+MAX_ERRORS = 5
+"""Errors of one call that the model is told."""
+
+
+class UnreadableArguments(ValueError):
+    """The arguments are not a JSON object. The text says what they are instead."""
+
+
+def read_arguments(raw: str, schema: Mapping[str, Any], *, cut_off: bool) -> dict[str, Any]:
+    """Parse the raw text; `cut_off` says that the model's answer ended at its token limit.
+
+    Raises:
+        UnreadableArguments: it is no JSON object.
+    """
+    if not raw.strip():
+        required = schema.get("required") or []
+        if required:
+            raise UnreadableArguments(f"the arguments are empty, and the tool requires {', '.join(map(str, required))}")
+        return {}
+    try:
+        value = json.loads(raw, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise UnreadableArguments("the arguments are nested too deeply") from None
+    except ValueError as error:
+        cut = " (the answer was cut off at its token limit)" if cut_off else ""
+        raise UnreadableArguments(f"the arguments are not JSON: {error}{cut}") from None
+    if not isinstance(value, dict):
+        kind = {list: "list", str: "string", bool: "boolean", type(None): "null"}.get(type(value), "number")
+        raise UnreadableArguments(f"the arguments must be a JSON object, found a {kind}")
+    return value
+
+
+class ArgumentCheck:
+    """Checks arguments against the schema that the server advertises for one tool."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.problem = ""
+        """Why the schema itself cannot be used; calls are then sent unchecked. Empty when it can."""
+        self._validator: Validator | None = None
+        kind = validator_for(dict(schema), default=Draft202012Validator)
+        try:
+            kind.check_schema(dict(schema))
+            # A registry of its own without a way to fetch: a schema may not make us read an address.
+            self._validator = kind(dict(schema), registry=Registry())
+        except SchemaError as error:
+            self.problem = f"the tool's schema is not valid: {error.message[:200]}"
+
+    def errors(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """What does not fit, as `<JSON Pointer>: <message>`, the first few; empty when all does."""
+        if self._validator is None:
+            return ()
+        try:
+            found = sorted(self._validator.iter_errors(dict(arguments)), key=lambda error: list(map(str, error.path)))
+        except Unresolvable as error:
+            self.problem = f"the tool's schema refers to something outside itself: {error}"
+            self._validator = None
+            return ()
+        return tuple(f"{_pointer(error.absolute_path)}: {error.message[:300]}" for error in found[:MAX_ERRORS])
+
+
+def _pointer(path: Any) -> str:
+    return "/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in path)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,114 @@
+"""The provider's `config` in a promptfoo file, as far as it is about our own agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from models.config_values import ModelSettingsError, check_keys, number, whole
+from models.settings import MODEL_KEYS, ModelSettings, parse_model_settings
+from providers.agent.agent_file import AGENTS_FOLDER, AgentFile, load_agent, max_steps, read_document
+from providers.agent.budget import Budget, parse_budget
+from providers.agent.dispatch import DispatchSettings
+from providers.agent.server_settings import parse_servers
+from providers.agent_protocol import AgentSetup, ConfigurationProblem
+
+OVERRIDES = ("instructions", "maxSteps", "parallelToolCalls", "servers")
+"""Keys of the agent file that a provider may replace; the keys of the model may be replaced too."""
+
+RUN_KEYS = ("agent", "budget", "toolTimeoutSeconds", "maxResultCharacters", "marker")
+OPTION_KEYS = (*RUN_KEYS, *OVERRIDES, *MODEL_KEYS)
+
+MODEL_VARIABLE = "EVALS_AGENT_MODEL"
+
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """The agent as this provider runs it, and the limits of the run."""
+
+    agent: AgentFile
+    budget: Budget
+    dispatch: DispatchSettings
+
+
+def read_options(setup: AgentSetup, environment: Mapping[str, str] | None = None) -> AgentOptions:
+    """The agent that `config.agent` names, with what `config` replaces in it.
+
+    The model's name is `config.model`, else EVALS_AGENT_MODEL, else the agent file's. A relative `instructions` file is
+    looked for beside the promptfoo file first, then in the agent's folder.
+
+    Raises:
+        ConfigurationProblem: an unknown key or a wrong value, with what is allowed.
+    """
+    options = setup.options
+    try:
+        check_keys(options, (*OPTION_KEYS, *sorted(setup.entry_keys)), "config.")
+        agent = _overridden(load_agent(_agent_name(options)), setup, environment)
+        return AgentOptions(agent, parse_budget(options.get("budget")), _dispatch(options))
+    except ModelSettingsError as problem:
+        raise ConfigurationProblem(str(problem)) from None
+
+
+def _agent_name(options: Mapping[str, Any]) -> str:
+    name = options.get("agent")
+    if not isinstance(name, str) or not name:
+        there = ", ".join(sorted(path.parent.name for path in AGENTS_FOLDER.glob("*/agent.yaml")))
+        raise ConfigurationProblem(
+            f"config.agent: expected the name of an agent ({there}) or my_package.module:factory"
+        )
+    return name
+
+
+def _overridden(agent: AgentFile, setup: AgentSetup, environment: Mapping[str, str] | None) -> AgentFile:
+    options = setup.options
+    if "instructions" in options:
+        document = read_document(options["instructions"], "config.instructions", (setup.base_path, agent.folder))
+        agent = replace(agent, instructions=document)
+    if "servers" in options:
+        own = parse_servers(options["servers"], "config.servers")
+        names = {server.name for server in own}
+        kept = tuple(server for server in agent.servers if server.name not in names)
+        agent = replace(agent, servers=(*kept, *own))
+    parallel = options.get("parallelToolCalls", agent.parallel_tool_calls)
+    if parallel is not None and not isinstance(parallel, bool):
+        raise ConfigurationProblem(f"config.parallelToolCalls: expected true or false, found {parallel!r}")
+    return replace(
+        agent,
+        max_steps=max_steps(options, agent.max_steps),
+        parallel_tool_calls=parallel,
+        model=_model(agent, options, os.environ if environment is None else environment),
+    )
+
+
+def _model(agent: AgentFile, options: Mapping[str, Any], environment: Mapping[str, str]) -> ModelSettings:
+    """The agent's model settings with those of the provider in their place, key by key."""
+    wanted = {key: options[key] for key in MODEL_KEYS if key in options}
+    name = environment.get(MODEL_VARIABLE, "").strip() or agent.model.model
+    given = parse_model_settings(wanted, "config.", default_model=name)
+    fields = {
+        "temperature": "temperature",
+        "maxTokens": "max_tokens",
+        "seed": "seed",
+        "api": "api",
+        "capabilities": "capabilities",
+        "prices": "prices",
+        "retries": "retries",
+        "readTimeoutSeconds": "read_timeout_s",
+        "headers": "headers",
+    }
+    replaced = {field: getattr(given, field) for key, field in fields.items() if key in wanted}
+    return replace(agent.model, model=given.model, **replaced)
+
+
+def _dispatch(options: Mapping[str, Any]) -> DispatchSettings:
+    default = DispatchSettings()
+    marker = options.get("marker", True)
+    if not isinstance(marker, bool):
+        raise ConfigurationProblem(f"config.marker: expected true or false, found {marker!r}")
+    return DispatchSettings(
+        tool_idle_s=number(options, "toolTimeoutSeconds", "config.", 0.05, 3600) or default.tool_idle_s,
+        max_result=whole(options, "maxResultCharacters", "config.", 100) or default.max_result,
+        marker=marker,
+    )
