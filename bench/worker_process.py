@@ -18,7 +18,8 @@ SUITE = CHECKOUT / "suites/spoke-create"
 
 def main(target: Path) -> None:
     cases = yaml.safe_load((SUITE / "cases.yaml").read_text(encoding="utf-8"))
-    config = yaml.safe_load((SUITE / "provider.yaml").read_text(encoding="utf-8"))["config"]
+    promptfoo_config = yaml.safe_load((SUITE / "promptfooconfig.yaml").read_text(encoding="utf-8"))
+    config = promptfoo_config["providers"][0]["config"]
     per_turn: list[float] = []
     for number, case in enumerate(cases):
         context = {
