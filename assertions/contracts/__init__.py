@@ -1,0 +1,1 @@
+"""All that must be true of one case, judged in one process."""
