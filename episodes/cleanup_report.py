@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
+
+from episodes.frozen import frozen
 
 BranchOutcome = Literal["", "deleted", "absent", "kept", "failed"]
 """What became of the source branch; empty when it was not looked at."""
@@ -55,7 +56,7 @@ _NOTHING_LEFT = frozenset(
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class CleanupItem:
     """One pull request, or one creating call that no pull request is known of (then `id` is empty)."""
 
@@ -96,7 +97,7 @@ class CleanupItem:
         }
 
 
-@dataclass(frozen=True)
+@frozen
 class CleanupReport:
     """What one sweep did. `problems` are things that are about no creation, such as lines that could not be read."""
 

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from episodes.frozen import frozen
 from episodes.ledger import LEDGER_FOLDER, process_start
 
 SETTLED = frozenset({"abandoned", "already_abandoned", "gone", "nothing_created", "settled_by_hand"})
 """Outcomes after which nothing is left to do."""
 
 
-@dataclass(frozen=True)
+@frozen
 class ProvenPullRequest:
     """A pull request that a tool's own result named in this run."""
 
@@ -27,7 +28,7 @@ class ProvenPullRequest:
     source_branch: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Creation:
     """One creating call: its intent, its result if one was written, and what the cleanup said last."""
 
@@ -63,7 +64,7 @@ class Creation:
         return _alive(self.pid, self.born)
 
 
-@dataclass(frozen=True)
+@frozen
 class RunLedger:
     """All creations of one run, oldest first."""
 

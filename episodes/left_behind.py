@@ -4,41 +4,70 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from episodes.creations import RunLedger, ledger_files, read_ledger
-from episodes.ledger import left_file, now
+from episodes.frozen import frozen
+from episodes.ledger import LEDGER_FOLDER, left_file, now
+from episodes.sweep import SweepOptions, sweep
 
 if TYPE_CHECKING:
-    from episodes.cleanup_report import CleanupItem
+    from endpoints import PullRequestHost
+    from episodes.cleanup_report import CleanupReport
 
 
-@dataclass(frozen=True)
+@frozen
 class Left:
     """What a run had to leave: one sentence each for a person, and the command that finishes the job."""
 
     run_id: str
     at: str
     sentences: tuple[str, ...]
+    """What another sweep may settle."""
+    by_hand: tuple[str, ...]
+    """What no sweep will ever touch, because the ledger does not prove it."""
     command: str
 
+    @property
+    def all_sentences(self) -> tuple[str, ...]:
+        return (*self.sentences, *self.by_hand)
 
-def write_left(home: Path, run_id: str, items: Sequence[CleanupItem], problems: Sequence[str]) -> Left | None:
+
+def sweep_and_mark(
+    home: Path,
+    run_id: str,
+    find_host: Callable[[], PullRequestHost],
+    options: SweepOptions | None = None,
+    by_hand: Sequence[str] = (),
+) -> tuple[CleanupReport, Left | None]:
+    """Sweep a run, and write its marker file, or remove it when nothing is left.
+
+    `by_hand`: sentences about things that no sweep will touch. Those of an earlier marker are kept. A dry run leaves
+    the marker as it is. Raises OSError when the marker can not be written.
+    """
+    report = sweep(home, run_id, find_host, options)
+    before = read_left(home, run_id)
+    if options is not None and options.dry_run:
+        return report, before
+    kept = dict.fromkeys([*(before.by_hand if before else ()), *by_hand])
+    sentences = [item.sentence() for item in report.left] + list(report.problems)
+    return report, write_left(home, run_id, sentences, tuple(kept))
+
+
+def write_left(home: Path, run_id: str, sentences: Sequence[str], by_hand: Sequence[str] = ()) -> Left | None:
     """Write the marker file of a run, or remove it when nothing is left. OSError when that is not possible."""
     path = left_file(home, run_id)
-    sentences = (*(item.sentence() for item in items), *problems)
-    if not sentences:
+    if not sentences and not by_hand:
         path.unlink(missing_ok=True)
         return None
-    left = Left(run_id, now(), sentences, finish_command(run_id))
+    left = Left(run_id, now(), tuple(sentences), tuple(by_hand), finish_command(run_id, by_hand=not sentences))
     content: dict[str, Any] = {
         "run": run_id,
         "at": left.at,
-        "sentences": list(sentences),
-        "items": [item.to_json() for item in items],
+        "left": list(left.sentences),
+        "byHand": list(left.by_hand),
         "command": left.command,
     }
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -50,23 +79,35 @@ def write_left(home: Path, run_id: str, items: Sequence[CleanupItem], problems: 
 
 def read_left(home: Path, run_id: str) -> Left | None:
     """The marker of a run; None when there is none. A marker that can not be read says so in its sentences."""
-    path = left_file(home, run_id)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        sentences = tuple(str(line) for line in content["sentences"])
-        return Left(run_id, str(content["at"]), sentences, finish_command(run_id))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        return Left(run_id, "", (f"{path} can not be read ({type(error).__name__})",), finish_command(run_id))
+    return _read(left_file(home, run_id), run_id)
+
+
+def markers(home: Path) -> list[Left]:
+    """The markers of all runs, oldest first."""
+    paths = sorted((home / LEDGER_FOLDER).glob("*.left.json"), key=lambda path: path.stat().st_mtime)
+    found = [_read(path, path.name.removesuffix(".left.json")) for path in paths]
+    return [left for left in found if left is not None]
 
 
 def earlier_runs(home: Path) -> list[RunLedger]:
     """Runs that have something left and are not going on any more, oldest first."""
-    runs = [read_ledger(path) for path in ledger_files(home)]
-    return [run for run in runs if run.unsettled and not run.alive]
+    return [run for run in map(read_ledger, ledger_files(home)) if run.unsettled and not run.alive]
 
 
-def finish_command(run_id: str | None = None) -> str:
-    """What a person types to finish the cleanup."""
-    return "npm run evals -- cleanup" + (f" --run {run_id}" if run_id else "")
+def finish_command(run_id: str | None = None, *, by_hand: bool = False) -> str:
+    """What a person types to finish the cleanup; `by_hand`: once they have looked at what no sweep touches."""
+    run = f" --run {run_id}" if run_id else ""
+    return f"npm run evals -- cleanup{run}" + (" --settled-by-hand" if by_hand else "")
+
+
+def _read(path: Path, run_id: str) -> Left | None:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        sentences = tuple(str(line) for line in content["left"])
+        by_hand = tuple(str(line) for line in content["byHand"])
+        run_id = str(content["run"])
+        return Left(run_id, str(content["at"]), sentences, by_hand, finish_command(run_id, by_hand=not sentences))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return Left(run_id, "", (f"{path} can not be read ({type(error).__name__})",), (), finish_command(run_id))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from episodes.cleanup_report import CleanupItem, CleanupReport, Outcome
 from episodes.creations import Creation, RunLedger, read_ledger
+from episodes.frozen import frozen
 from episodes.ledger import Ledger, LedgerError, ledger_file
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOOK_AGAIN_SECONDS = 0.5
 
 
-@dataclass(frozen=True)
+@frozen
 class SweepOptions:
     """How to sweep.
 

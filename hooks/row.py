@@ -88,6 +88,7 @@ def _unproven(pull: dict[str, Any], step_id: str) -> dict[str, Any]:
         "result": "unproven",
         "branch": "",
         "detail": "the record names it, but the ledger of this run does not; not touched",
+        "byHand": True,
     }
 
 

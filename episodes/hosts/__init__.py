@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from episodes.frozen import frozen
 
 if TYPE_CHECKING:
     from endpoints import PullRequestHost
@@ -23,7 +24,7 @@ class HostError(RuntimeError):
         """The HTTP status, or None when no answer came."""
 
 
-@dataclass(frozen=True)
+@frozen
 class HostedPullRequest:
     """A pull request as its host describes it now. `repository` is written as the allow-list writes it."""
 

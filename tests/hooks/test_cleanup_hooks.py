@@ -155,9 +155,9 @@ def test_nobody_elses_pull_request_is_touched(finished: Finished) -> None:
 def test_what_is_left_stands_in_the_marker_file_with_the_way_to_finish(finished: Finished) -> None:
     left = read_left(finished.home, finished.run.eval_id)
     assert left is not None
-    assert len(left.sentences) == 2
+    assert len(left.sentences) == len(left.by_hand) == 1
     assert "merged into main" in left.sentences[0]
-    assert f"https://github.test/{REPOSITORY}/pull/7" in left.sentences[1]
+    assert f"https://github.test/{REPOSITORY}/pull/7" in left.by_hand[0]
     assert left.command == f"npm run evals -- cleanup --run {finished.run.eval_id}"
     assert f"left behind: {left.sentences[0]}" in " ".join(finished.run.printed.split())
 
