@@ -1,0 +1,174 @@
+"""One process that runs portal and model, hands out their addresses, and ends when nobody needs it any more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from local.handover import Handover
+from local.leases import Leases
+from local.ports import listen
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+    from local.portal.state import PortalState
+
+LEASE_SECONDS = 0.5
+"""How often the leases are looked at."""
+
+_STOP_SECONDS = 5
+
+Part = Literal["portal", "model"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to serve and for whom. Ports that are None are chosen."""
+
+    data: Path
+    socket_path: Path
+    portal_port: int | None = None
+    model_port: int | None = None
+    lease_pids: tuple[int, ...] = ()
+    """Processes that need the stack; without any, the parent process is taken."""
+    only: Part | None = None
+
+
+def serve(options: Options) -> None:
+    """Run until SIGTERM, SIGINT, or until no process with a lease is alive.
+
+    Raises:
+        DataFolderError, GitError, PortError, HandoverError: it can not be started; nothing is left behind then.
+    """
+    asyncio.run(_serve(options))
+
+
+async def _serve(options: Options) -> None:
+    from local.portal.data_folder import DataFolder
+
+    leases = Leases(options.lease_pids or (os.getppid(),))
+    folder = DataFolder.open(options.data)
+    with contextlib.ExitStack() as cleanup:
+        answer: dict[str, Any] = _empty_answer()
+        servers: list[tuple[uvicorn.Server, socket.socket]] = []
+        if options.only != "model":
+            listener = listen(folder.path, "portal", options.portal_port)
+            cleanup.callback(listener.close)
+            state, app = _portal(folder, listener, answer)
+            cleanup.callback(state.close)
+            servers.append((_server(app), listener))
+        else:
+            cleanup.callback(folder.close)
+        if options.only != "portal":
+            listener = listen(folder.path, "model", options.model_port)
+            cleanup.callback(listener.close)
+            servers.append((_server(_model(listener, answer)), listener))
+        await _run(servers, Handover(options.socket_path, answer, leases), leases)
+
+
+def _empty_answer() -> dict[str, Any]:
+    """What is handed over, with the keys of a part that is not served left empty."""
+    texts = ("portalUrl", "mcpUrl", "portalToken", "modelUrl", "modelKey", "pullRequestApi", "pullRequestToken")
+    return {"pid": os.getpid(), "repositories": [], **dict.fromkeys(texts, "")}
+
+
+def _portal(folder: Any, listener: socket.socket, answer: dict[str, Any]) -> tuple[PortalState, ASGIApp]:
+    from local.portal.addresses import FULL_NAME
+    from local.portal.app import build_app
+    from local.portal.guard import Tokens
+    from local.portal.schema_check import warm_up
+    from local.portal.state import PortalState
+
+    port = listener.getsockname()[1]
+    state, repaired = PortalState.open(folder, f"http://127.0.0.1:{port}")
+    for sentence in repaired:
+        _say(sentence)
+    tokens = Tokens(portal=secrets.token_urlsafe(32), service=secrets.token_urlsafe(32))
+    threading.Thread(target=warm_up, name="load validation", daemon=True).start()
+    answer |= {
+        "portalUrl": state.addresses.base,
+        "mcpUrl": state.addresses.mcp,
+        "portalToken": tokens.portal,
+        "pullRequestApi": state.addresses.rest,
+        "pullRequestToken": tokens.service,
+        "repositories": [FULL_NAME],
+    }
+    return state, build_app(state, tokens, port)
+
+
+def _model(listener: socket.socket, answer: dict[str, Any]) -> ASGIApp:
+    from local.model.app import build_app
+
+    key = secrets.token_urlsafe(32)
+    answer |= {"modelUrl": f"http://127.0.0.1:{listener.getsockname()[1]}/v1", "modelKey": key}
+    return build_app(key)
+
+
+def _server(app: ASGIApp) -> uvicorn.Server:
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        """Leaves the signals to this module, because two servers share the process."""
+
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    return Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=120,
+            timeout_graceful_shutdown=_STOP_SECONDS,
+        )
+    )
+
+
+async def _run(servers: list[tuple[uvicorn.Server, socket.socket]], handover: Handover, leases: Leases) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    tasks = [asyncio.create_task(server.serve(sockets=[listener])) for server, listener in servers]
+    try:
+        while not all(server.started for server, _ in servers):
+            if any(task.done() for task in tasks):
+                break
+            await asyncio.sleep(0.005)
+        else:
+            # Only now: whoever gets an answer can use it at once.
+            await handover.start()
+            _say(", ".join(f"listening on 127.0.0.1:{listener.getsockname()[1]}" for _, listener in servers))
+            await _until_unneeded(stop, tasks, leases)
+    finally:
+        await handover.stop()
+        for server, _ in servers:
+            server.should_exit = True
+        await asyncio.gather(*tasks)
+
+
+async def _until_unneeded(stop: asyncio.Event, tasks: list[asyncio.Task[None]], leases: Leases) -> None:
+    while not stop.is_set() and leases.any_alive() and not any(task.done() for task in tasks):
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), LEASE_SECONDS)
+
+
+def _say(sentence: str) -> None:
+    print(f"local: {sentence}", file=sys.stderr, flush=True)
