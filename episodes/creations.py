@@ -47,6 +47,8 @@ class Creation:
     result_at: str = ""
     """When the result was written; empty when there is none."""
     answered: bool = False
+    sent: bool = True
+    """False when the call is known to have never left this machine."""
     problem: str = ""
     pull_request: ProvenPullRequest | None = None
     outcomes: dict[str, str] = field(default_factory=dict)
@@ -55,8 +57,9 @@ class Creation:
     @property
     def settled(self) -> bool:
         """Whether the cleanup has nothing left to do here."""
-        key = "" if self.pull_request is None else self.pull_request.id
-        return self.outcomes.get(key) in SETTLED
+        if self.pull_request is None:
+            return not self.sent or self.outcomes.get("") in SETTLED
+        return self.outcomes.get(self.pull_request.id) in SETTLED
 
     @property
     def writer_alive(self) -> bool:
@@ -151,6 +154,7 @@ def _take(row: dict[str, Any], creations: dict[str, Creation], number: int) -> b
             before,
             result_at=_text(row, "at"),
             answered=row.get("answered") is True,
+            sent=row.get("sent") is not False,
             problem=_text(row, "problem"),
             pull_request=_pull_request(row.get("pullRequest")),
         )

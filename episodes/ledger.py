@@ -120,11 +120,13 @@ class Ledger:
         problem: str = "",
         *,
         answered: bool = True,
+        sent: bool = True,
     ) -> None:
         """Say what came of the call: the pull request that the tool's own result proves, or None and why.
 
         `answered` is False when no answer came (broken connection, time-out, cancelled): whether something was
-        created is then unknown, and the sweep asks the host.
+        created is then unknown, and the sweep asks the host. `sent` is False when the call never left: its answer came
+        from a recording, or the connection was refused. Then there is nothing to look for.
 
         Raises:
             LedgerError: the line is not on disk. The intent is, so the sweep still finds what was created.
@@ -136,6 +138,7 @@ class Ledger:
             "call": call_id,
             "host": self._host,
             "answered": answered,
+            "sent": sent,
             "problem": problem[:MAX_TEXT],
         }
         if pull_request is not None:

@@ -88,6 +88,14 @@ def test_a_result_whose_intent_was_lost_still_counts(tmp_path: Path) -> None:
     assert creation.pull_request.id == "41"
 
 
+def test_a_call_that_was_never_sent_leaves_nothing_to_look_for(tmp_path: Path) -> None:
+    ledger = Ledger.open(tmp_path, RUN, "local")
+    ledger.intent(STEP, "call-1", "portal", "create", "evals/a")
+    ledger.result(STEP, "call-1", None, "a replayed answer", sent=False)
+
+    assert not read_ledger(ledger.path).unsettled
+
+
 def test_a_torn_last_line_costs_only_itself(tmp_path: Path) -> None:
     ledger = Ledger.open(tmp_path, RUN, "local")
     ledger.intent(STEP, "call-1", "portal", "create", "evals/a")
