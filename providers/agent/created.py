@@ -31,8 +31,10 @@ class CreationLedger:
         """Raises `LedgerError`: then the call must not be sent."""
         self._ledger.intent(self._step_id, call_id, server, tool, marker)
 
-    def settle(self, call_id: str, created: PullRequest | None, problem: str, *, answered: bool) -> None:
-        self._ledger.result(self._step_id, call_id, created, problem, answered=answered)
+    def settle(
+        self, call_id: str, created: PullRequest | None, problem: str, *, answered: bool, sent: bool = True
+    ) -> None:
+        self._ledger.result(self._step_id, call_id, created, problem, answered=answered, sent=sent)
 
 
 def marked_arguments(tool: ToolInfo, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], str]:

@@ -151,15 +151,18 @@ class Dispatcher:
         answered = outcome.call.status in (ToolStatus.OK, ToolStatus.TOOL_ERROR)
         created = outcome.pull_request
         problem = outcome.call.problem
+        # A result that is neither an error nor names a pull request is written without a problem: the sweep then asks
+        # the host, instead of taking it for a call that did nothing.
         if answered and created is None and not problem:
-            problem = "a replayed answer" if outcome.call.replayed else "the answer names no pull request"
-            self._recorder.warn(f"{tool.info.name}: {problem}")
+            what = "a replayed answer" if outcome.call.replayed else "the answer names no pull request"
+            self._recorder.warn(f"{tool.info.name}: {what}")
         self._settle(outcome.call, created, problem, answered=answered)
         return outcome
 
     def _settle(self, call: ToolCall, created: PullRequest | None, problem: str, *, answered: bool) -> None:
+        sent = not call.replayed and call.status is not ToolStatus.NOT_EXECUTED
         try:
-            self._ledger.settle(call.id, created, problem, answered=answered)
+            self._ledger.settle(call.id, created, problem, answered=answered, sent=sent)
         except LedgerError as error:
             # The intent is on disk, so a sweep still finds what was created.
             self._recorder.warn(f"the ledger lacks the result of {call.name}: {error}")
