@@ -1,6 +1,6 @@
-"""The one JSON Schema validator: draft by `$schema`, formats really checked, nothing fetched, nothing remembered.
+"""The one JSON Schema validator: draft by `$schema`, formats really checked, nothing fetched.
 
-Each call has a fresh registry, so one schema (with its `$id`) can be used in any number of checks of one run. A schema
+Each schema has a registry of its own, so one `$id` can be used in any number of checks of one run. A schema
 that can not be trusted is an error of the config, not of the document: an unknown draft, a misspelt format, a pattern
 that does not compile, a `$ref` that leads nowhere.
 """
@@ -21,17 +21,21 @@ from jsonschema import (
     SchemaError,
     ValidationError,
 )
-from jsonschema.exceptions import best_match, relevance
+from jsonschema.exceptions import best_match
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from assertions.json_pointer import join
 from assertions.verdict import ConfigError, NotEvaluated
+from episodes.canonical import digest
 from episodes.frozen import frozen
 
 MAX_MESSAGE = 240
 """Longer messages are cut: the validator quotes the whole value, which may be the whole document."""
+
+MOST_KEPT = 64
+_KEPT: dict[str, Any] = {}
 
 _METASCHEMAS: Registry[Any] = import_module("jsonschema_specifications").REGISTRY
 """Imported by name because the package carries no types."""
@@ -67,9 +71,7 @@ def validate(schema: Any, document: Any, references: Mapping[str, Any] | None = 
         ConfigError: the schema or one of `references` can not be used.
         NotEvaluated: schema and document together nest without end.
     """
-    draft = _draft(schema, key)
-    registry = _registry(schema, references or {}, draft, key)
-    validator = draft(schema, registry=registry, format_checker=draft.FORMAT_CHECKER)
+    validator = _prepared(schema, references or {}, key)
     try:
         errors = list(validator.iter_errors(document))
     except Unresolvable as error:
@@ -77,6 +79,21 @@ def validate(schema: Any, document: Any, references: Mapping[str, Any] | None = 
     except RecursionError:
         raise NotEvaluated("the schema refers to itself without end, or the document nests too deeply") from None
     return [_problem(error) for error in _best_first(errors)]
+
+
+def _prepared(schema: Any, references: Mapping[str, Any], key: str) -> Any:
+    """The validator of a schema, kept for the next document: grading in bulk meets the same schema again and again.
+
+    Kept by content, each with a registry of its own, so that two schemas with one `$id` never meet.
+    """
+    name = digest([schema, dict(references)])
+    if name not in _KEPT:
+        draft = _draft(schema, key)
+        registry = _registry(schema, references, draft, key)
+        if len(_KEPT) >= MOST_KEPT:
+            _KEPT.clear()
+        _KEPT[name] = draft(schema, registry=registry, format_checker=draft.FORMAT_CHECKER)
+    return _KEPT[name]
 
 
 def check_schema(schema: Any, references: Mapping[str, Any] | None = None, key: str = "") -> None:
@@ -161,16 +178,16 @@ def _dangling(target: str, key: str) -> ConfigError:
 
 
 def _best_first(errors: Iterable[ValidationError]) -> list[ValidationError]:
-    """Leaves instead of `anyOf` wrappers; first the one nearest to the root that says most, then by place."""
+    """First the one nearest to the root, since it may explain others (an `anyOf` says least), then by place.
+
+    An `anyOf` or `oneOf` is shown by the branch that was probably meant.
+    """
     listed = sorted(errors, key=lambda error: (join(error.absolute_path), str(error.validator), error.message))
-    if not listed:
-        return []
-    first = max(listed, key=relevance)
-    return [_leaf(first), *(_leaf(error) for error in listed if error is not first)]
-
-
-def _leaf(error: ValidationError) -> ValidationError:
-    return best_match([error]) or error
+    if listed:
+        first = min(listed, key=lambda error: (len(error.absolute_path), error.validator in ("anyOf", "oneOf")))
+        listed.remove(first)
+        listed.insert(0, first)
+    return [best_match([error]) or error for error in listed]
 
 
 def _problem(error: ValidationError) -> Problem:
