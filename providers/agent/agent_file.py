@@ -76,18 +76,22 @@ class AgentFile:
         return "\n\n".join(document.text.strip() for document in (self.instructions, *self.skills))
 
 
-def load_agent(name: str, agents_folder: Path = AGENTS_FOLDER) -> AgentFile:
-    """Load `<agents_folder>/<name>/agent.yaml`.
+def load_agent(name: str, base_path: Path | None = None) -> AgentFile:
+    """Load `agent_config/agents/<name>/agent.yaml`, or that of the folder `./name`, which is relative to `base_path`.
 
     Raises:
         ConfigurationProblem: no such agent, or a mistake in its file: with file, key, what is wrong, what is allowed.
     """
-    folder = agents_folder / name
+    if name.startswith(("./", "../", "/")):
+        folder = ((base_path or Path.cwd()) / name).resolve()
+        name = folder.name
+    else:
+        folder = AGENTS_FOLDER / name
     path = folder / FILE_NAME
     if Path(name).name != name or not path.is_file():
-        there = sorted(found.parent.name for found in agents_folder.glob(f"*/{FILE_NAME}"))
-        raise ConfigurationProblem(f"agent: there is no agent {name!r}; there are: {', '.join(there) or '(none)'}")
-    where = f"{path.relative_to(agents_folder.parent.parent) if agents_folder == AGENTS_FOLDER else path}: "
+        there = ", ".join(known_agents()) or "(none)"
+        raise ConfigurationProblem(f"agent: there is no {os.path.relpath(path)}; agents: {there}, or a folder ./name")
+    where = f"{os.path.relpath(path)}: "
     data = read_yaml(path)
     if not isinstance(data, Mapping):
         raise ConfigurationProblem(f"{where}expected a mapping with {', '.join(AGENT_KEYS)}")
@@ -95,6 +99,11 @@ def load_agent(name: str, agents_folder: Path = AGENTS_FOLDER) -> AgentFile:
         return _agent(data, folder, name)
     except (ConfigurationProblem, ModelSettingsError) as problem:
         raise ConfigurationProblem(f"{where}{problem}") from None
+
+
+def known_agents() -> list[str]:
+    """Names of the agents in `agent_config/agents`."""
+    return sorted(path.parent.name for path in AGENTS_FOLDER.glob(f"*/{FILE_NAME}"))
 
 
 def _agent(data: Mapping[str, Any], folder: Path, name: str) -> AgentFile:

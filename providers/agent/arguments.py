@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from jsonschema import SchemaError
-from jsonschema.protocols import Validator
-from jsonschema.validators import Draft202012Validator, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
+
+from providers.agent.schema_library import load_jsonschema
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+jsonschema = load_jsonschema()
 
 MAX_ERRORS = 5
 """Errors of one call that the model is told."""
@@ -56,12 +60,12 @@ class ArgumentCheck:
         self.problem = ""
         """Why the schema itself cannot be used; calls are then sent unchecked. Empty when it can."""
         self._validator: Validator | None = None
-        kind = validator_for(dict(schema), default=Draft202012Validator)
+        kind = jsonschema.validators.validator_for(dict(schema), default=jsonschema.Draft202012Validator)
         try:
             kind.check_schema(dict(schema))
             # A registry of its own without a way to fetch: a schema may not make us read an address.
             self._validator = kind(dict(schema), registry=Registry())
-        except SchemaError as error:
+        except jsonschema.SchemaError as error:
             self.problem = f"the tool's schema is not valid: {error.message[:200]}"
 
     def errors(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:

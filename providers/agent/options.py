@@ -9,7 +9,7 @@ from typing import Any
 
 from models.config_values import ModelSettingsError, check_keys, number, whole
 from models.settings import MODEL_KEYS, ModelSettings, parse_model_settings
-from providers.agent.agent_file import AGENTS_FOLDER, AgentFile, load_agent, max_steps, read_document
+from providers.agent.agent_file import AgentFile, known_agents, load_agent, max_steps, read_document
 from providers.agent.budget import Budget, parse_budget
 from providers.agent.dispatch import DispatchSettings
 from providers.agent.server_settings import parse_servers
@@ -45,7 +45,7 @@ def read_options(setup: AgentSetup, environment: Mapping[str, str] | None = None
     options = setup.options
     try:
         check_keys(options, (*OPTION_KEYS, *sorted(setup.entry_keys)), "config.")
-        agent = _overridden(load_agent(_agent_name(options)), setup, environment)
+        agent = _overridden(load_agent(_agent_name(options), setup.base_path), setup, environment)
         return AgentOptions(agent, parse_budget(options.get("budget")), _dispatch(options))
     except ModelSettingsError as problem:
         raise ConfigurationProblem(str(problem)) from None
@@ -54,7 +54,7 @@ def read_options(setup: AgentSetup, environment: Mapping[str, str] | None = None
 def _agent_name(options: Mapping[str, Any]) -> str:
     name = options.get("agent")
     if not isinstance(name, str) or not name:
-        there = ", ".join(sorted(path.parent.name for path in AGENTS_FOLDER.glob("*/agent.yaml")))
+        there = ", ".join(known_agents())
         raise ConfigurationProblem(
             f"config.agent: expected the name of an agent ({there}) or my_package.module:factory"
         )
