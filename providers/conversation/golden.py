@@ -8,7 +8,7 @@ turn is never shown before the agent has answered that turn.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -88,17 +88,21 @@ def read_golden(value: Any, *, most_turns: int = MOST_TURNS, where: str = "vars.
 
 
 class GoldenTalk:
-    """A `User` that says the golden's lines in order."""
+    """A `User` that says the golden's lines in order.
 
-    def __init__(self, golden: Golden, agent: Agent) -> None:
+    `preface` is what the agent has before the first word of each session.
+    """
+
+    def __init__(self, golden: Golden, agent: Agent, preface: Sequence[Mapping[str, Any]] = ()) -> None:
         self._golden = golden
         self._agent = agent
+        self._preface = preface
         self._turns_over = 0
 
     async def move(self) -> UserMove:
         turn = self._golden.turns[self._turns_over]
         if self._golden.replay == "stable":
-            self._agent.begin(self._golden.history(self._turns_over))
+            self._agent.begin([*self._preface, *self._golden.history(self._turns_over)])
         self._turns_over += 1
         return UserMove(turn.user, "event" if turn.user == WELCOME else "static")
 
