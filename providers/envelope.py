@@ -19,6 +19,7 @@ from models.deadline import Deadline
 from providers.agent_protocol import AgentSetup, ConfigurationProblem, EpisodeStopped
 from providers.background_loop import WorkDidNotStop, background_loop
 from providers.recorder import CaseIdentity, Recorder
+from providers.run_fingerprint import note_run
 from providers.stderr_log import get_logger
 from providers.transcript import transcript
 
@@ -142,16 +143,19 @@ def _provider_call(
         case_id=str(metadata.get("id") or test.get("description") or ""),
         step_id=str(step_id),
         eval_id=str(raw_vars.get("__evalId") or context.get("evaluationId") or ""),
-        suite=base_path.name,
+        suite=str(metadata.get("suite") or base_path.name),
         repeat=repeat,
     )
+    recorder = Recorder(identity)
+    variables = {key: value for key, value in raw_vars.items() if not str(key).startswith("__")}
+    note_run(recorder, base_path, variables)
     own = {key: value for key, value in config.items() if key not in PROMPTFOO_KEYS}
     setup = AgentSetup(
         options=own,
         base_path=base_path,
-        recorder=Recorder(identity),
+        recorder=recorder,
         deadline=Deadline.after(_deadline_seconds(config)),
-        variables={key: value for key, value in raw_vars.items() if not str(key).startswith("__")},
+        variables=variables,
         entry_keys=entry_keys | ENVELOPE_KEYS,
     )
     return ProviderCall(prompt=prompt if isinstance(prompt, str) else str(prompt), setup=setup, identity=identity)
