@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from endpoints import ModelEndpoint
-from episodes.record import Episode, PullRequest, StopReason
+from episodes.record import Episode, StopReason
 from models.deadline import Deadline
 from models.service import open_model
 from models.settings import ModelSettings
-from providers.agent_protocol import AgentAnswer, EpisodeStopped
+from providers.agent_protocol import EpisodeStopped
 from providers.conversation.golden import GoldenTalk, read_golden
 from providers.conversation.open_talk import OpenTalk
 from providers.conversation.script import read_script
@@ -23,40 +23,15 @@ from providers.conversation.simulation_talk import SimulationTalk
 from providers.conversation.step_check import StepCheck
 from providers.conversation.turn_taking import MOST_TURNS, converse
 from providers.recorder import CaseIdentity, Recorder
-from tests.providers.conversation.scripted_model import Reply, ScriptedModel, serving
-
-Line = str | AgentAnswer | Exception
-
-
-@dataclass
-class ScriptedAgent:
-    """Says its lines in order; the last one is said again and again. `seen` is what it was given."""
-
-    lines: Sequence[Line]
-    recorder: Recorder
-    opens_pull_request_at: int = 0
-    seen: list[str] = field(default_factory=list)
-    histories: list[list[Mapping[str, Any]]] = field(default_factory=list)
-    name: str = "scripted"
-
-    def begin(self, history: Sequence[Mapping[str, Any]]) -> None:
-        self.histories.append(list(history))
-
-    async def answer(self, message: str) -> AgentAnswer:
-        self.seen.append(message)
-        if len(self.seen) == self.opens_pull_request_at:
-            self.recorder.pull_request(PullRequest("https://host.example/pullrequest/7", "7", "spokes", "b", "active"))
-        line = self.lines[min(len(self.seen), len(self.lines)) - 1]
-        if isinstance(line, Exception):
-            raise line
-        return line if isinstance(line, AgentAnswer) else AgentAnswer(line)
+from tests.providers.conversation.agents import Line, ScriptedAgent
+from tests.providers.conversation.queues import Queues, Reply, model_queues
 
 
 @dataclass(frozen=True)
 class Outcome:
     episode: Episode
     agent: ScriptedAgent
-    model: ScriptedModel
+    model: Queues
     problem: str
 
     @property
@@ -82,12 +57,12 @@ def talk(
     opens_pull_request_at: int = 0,
 ) -> Outcome:
     """Run one conversation to its end and return what is on record."""
-    with serving(ScriptedModel(user=list(user), judge=list(judge))) as model:
+    with model_queues(user=user, judge=judge) as model:
         return asyncio.run(_talk(variables, agent_lines, model, most_turns, opens_pull_request_at))
 
 
 async def _talk(
-    variables: Mapping[str, Any], agent_lines: Sequence[Line], model: ScriptedModel, most_turns: int, opens_at: int
+    variables: Mapping[str, Any], agent_lines: Sequence[Line], model: Queues, most_turns: int, opens_at: int
 ) -> Outcome:
     recorder = Recorder(CaseIdentity("T01", "test-0-prompt-0-repeat-0", "eval-1", "suite"))
     deadline = Deadline.after(30)

@@ -7,6 +7,7 @@ import pytest
 from episodes.record import StopReason
 from providers.agent_protocol import AgentAnswer, EpisodeStopped
 from tests.providers.conversation.talks import talk
+from tests.support.scripted_model import Say
 
 CASE: dict[str, Any] = {"request": "Copy spoke-crm-test, please.", "facts": {"cost center": "CC-1234"}}
 
@@ -111,7 +112,7 @@ def test_when_the_agents_machinery_fails_what_was_said_before_is_kept() -> None:
 
 
 def test_when_the_simulated_users_model_fails_the_agent_is_not_blamed() -> None:
-    outcome = talk(CASE, ["Which?"], user=[400])
+    outcome = talk(CASE, ["Which?"], user=[Say(status=400)])
     assert outcome.stop is StopReason.PROVIDER_ERROR
     assert outcome.problem.startswith("the simulated user's model: ")
 
