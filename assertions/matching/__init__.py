@@ -1,0 +1,1 @@
+"""How are a call and its arguments compared with what a case expects? Shared by all assertions that look at calls."""

@@ -1,0 +1,85 @@
+"""JSON values as JSON sees them, not as Python does: 1 equals 1.0, true is no number, a missing key is not null."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from episodes.frozen import frozen
+
+Kind = Literal["null", "boolean", "number", "string", "list", "object"]
+
+
+class Missing:
+    """The value of a key that is not there. There is one, `MISSING`."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
+
+
+@frozen
+class Unknown:
+    """A value that the record can not vouch for; `why` says so in words. It supports no verdict."""
+
+    why: str
+
+
+def why_unknown(value: Any) -> str:
+    """Why `value` is no evidence: it was cut when it was recorded, or lost digits. Empty if it is evidence."""
+    if isinstance(value, Unknown):
+        return value.why
+    if isinstance(value, Mapping) and value.get("truncated") is True:
+        return "was cut when it was recorded"
+    return ""
+
+
+def kind_of(value: Any) -> Kind | None:
+    """The JSON type; None for what is no JSON value (NaN is none either)."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, str):
+        return "string"
+    if isinstance(value, int | float):
+        return "number" if value == value and value not in (float("inf"), float("-inf")) else None
+    if isinstance(value, Mapping):
+        return "object"
+    if isinstance(value, list | tuple):
+        return "list"
+    return None
+
+
+def json_equal(left: Any, right: Any) -> bool:
+    """Equality of JSON values: key order is free, list order is not. What is no JSON value equals nothing."""
+    kind = kind_of(left)
+    if kind is None or kind != kind_of(right):
+        return False
+    if kind == "object":
+        return left.keys() == right.keys() and all(json_equal(item, right[key]) for key, item in left.items())
+    if kind == "list":
+        return len(left) == len(right) and all(map(json_equal, left, right))
+    return bool(left == right)
+
+
+def shown(value: Any, limit: int = 120, ascii_only: bool = False) -> str:
+    """`value` for a reason: compact JSON, cut in the middle of nowhere after `limit` characters, and said so."""
+    try:
+        text = json.dumps(value, ensure_ascii=ascii_only, default=_in_words, separators=(", ", ": "))
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _in_words(value: Any) -> str:
+    wanted = getattr(value, "wanted", None)
+    return wanted if isinstance(wanted, str) else repr(value)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,1 @@
+"""Which tools did the agent call, in which order, with what? The judgements behind three assertions."""
