@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from formats import checked
 from formats.assertion_configs import checked_by, config_problems
 from formats.case_rules import Case, cases_of, problems_among, problems_of_case
 from formats.case_schema import schema_problems
@@ -28,28 +29,38 @@ def read_cases(files: Iterable[Path], extra_tools: Collection[str] = (), checkou
     Raises:
         CaseFileError: with every problem found, each with file and line.
     """
+    listed = list(files)
+    mark = checked.digest(listed, extra_tools, checkout)
     problems: set[Problem] = set()
     documents: list[Document] = []
-    offered: frozenset[str] = frozenset(extra_tools)
-    try:
-        offered |= offered_tools(checkout)
-    except YamlProblem as error:
-        problems.add(Problem(error.file, error.line, error.message))
-    for file in files:
+    for file in listed:
         try:
             documents.append(read_yaml(file.resolve()))
         except YamlProblem as error:
             problems.add(Problem(error.file, error.line, error.message))
-    for document in documents:
-        problems.update(schema_problems(document))
     cases = [case for document in documents for case in cases_of(document)]
-    for case in cases:
-        problems.update(problems_of_case(case, offered))
-        problems.update(config_problems(case))
-    problems.update(problems_among(cases))
+    if not checked.is_known(mark, checkout):
+        problems.update(_problems(documents, cases, extra_tools, checkout))
     if problems:
         raise CaseFileError(sorted(problems))
+    checked.remember(mark, checkout)
     return cases
+
+
+def _problems(
+    documents: Iterable[Document], cases: Sequence[Case], extra_tools: Collection[str], checkout: Path
+) -> Iterator[Problem]:
+    offered = frozenset(extra_tools)
+    try:
+        offered |= offered_tools(checkout)
+    except YamlProblem as error:
+        yield Problem(error.file, error.line, error.message)
+    for document in documents:
+        yield from schema_problems(document)
+    for case in cases:
+        yield from problems_of_case(case, offered)
+        yield from config_problems(case)
+    yield from problems_among(cases)
 
 
 def as_test(case: Case, provider: str | None, suite: str | None) -> dict[str, Any]:

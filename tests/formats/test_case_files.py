@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from formats import checked
 from formats.case_files import CHECKOUT, as_test, read_cases
 from formats.case_rules import MOST_SMOKE_CASES
 from formats.load_suite import tests as generate
@@ -27,6 +29,14 @@ GOOD = """\
 """
 
 
+@pytest.fixture
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout of its own, so that nothing is remembered in the real one."""
+    folder = tmp_path_factory.mktemp("checkout")
+    shutil.copytree(CHECKOUT / "agent_config", folder / "agent_config")
+    return folder
+
+
 def problems_in(tmp_path: Path, *texts: str) -> list[str]:
     """The complaints about files first.yaml, second.yaml …, as `name:line: message`."""
     files = []
@@ -44,10 +54,10 @@ def changed(old: str, new: str) -> str:
     return GOOD.replace(old, new)
 
 
-def test_a_good_file_has_no_problems(tmp_path: Path) -> None:
+def test_a_good_file_has_no_problems(tmp_path: Path, checkout: Path) -> None:
     file = tmp_path / "cases.yaml"
     file.write_text(GOOD, encoding="utf-8")
-    assert [case.id for case in read_cases([file])] == ["T01"]
+    assert [case.id for case in read_cases([file], checkout=checkout)] == ["T01"]
 
 
 @pytest.mark.parametrize(
@@ -140,10 +150,10 @@ def test_a_case_without_an_assertion_is_refused(tmp_path: Path, ending: str) -> 
     assert "has no assertion, so it could never fail: add at least one under assert" in found
 
 
-def test_a_placeholder_that_a_var_fills_is_fine(tmp_path: Path) -> None:
+def test_a_placeholder_that_a_var_fills_is_fine(tmp_path: Path, checkout: Path) -> None:
     file = tmp_path / "cases.yaml"
     file.write_text(changed("expected: {tool: a value and no name}", "expected: {name: '{{ request | lower }}'}"))
-    assert len(read_cases([file])) == 1
+    assert len(read_cases([file], checkout=checkout)) == 1
 
 
 def test_ids_are_unique_over_all_files(tmp_path: Path) -> None:
@@ -180,11 +190,11 @@ def test_all_problems_of_all_files_come_at_once_in_order(tmp_path: Path) -> None
     assert [line.split(": ")[0] for line in found] == ["first.yaml:2", "second.yaml:1", "third.yaml:2"]
 
 
-def test_a_test_for_promptfoo_is_tied_to_its_suite_and_finds_its_files(tmp_path: Path) -> None:
+def test_a_test_for_promptfoo_is_tied_to_its_suite_and_finds_its_files(tmp_path: Path, checkout: Path) -> None:
     file = tmp_path / "suite" / "cases.yaml"
     file.parent.mkdir()
     file.write_text(GOOD, encoding="utf-8")
-    (case,) = read_cases([file])
+    (case,) = read_cases([file], checkout=checkout)
     test = as_test(case, "the-agent", "the-suite")
     assert test["providers"] == ["the-agent"]
     assert test["metadata"]["suite"] == "the-suite"
@@ -216,10 +226,10 @@ def test_a_wrong_config_of_the_entry_is_refused(config: dict[str, str], message:
         generate(config)
 
 
-def test_tools_that_the_suite_names_are_known(tmp_path: Path) -> None:
+def test_tools_that_the_suite_names_are_known(tmp_path: Path, checkout: Path) -> None:
     file = tmp_path / "cases.yaml"
     file.write_text(changed("steps: [get_spoke,", "steps: [open_ticket,"), encoding="utf-8")
-    assert len(read_cases([file], extra_tools=["open_ticket"])) == 1
+    assert len(read_cases([file], ["open_ticket"], checkout)) == 1
 
 
 def test_the_checked_in_list_of_the_portal_holds_what_its_agents_may_call() -> None:
@@ -262,13 +272,38 @@ def test_the_config_of_our_own_assertions_is_checked_by_their_own_schema(
     assert found.startswith(f"first.yaml:{line}: {message}")
 
 
-def test_a_checked_config_carries_the_mark_that_its_assertion_looks_for(tmp_path: Path) -> None:
+def test_a_checked_config_carries_the_mark_that_its_assertion_looks_for(tmp_path: Path, checkout: Path) -> None:
     from assertions.config_check import STAMP_KEY, stamp
 
     file = tmp_path / "cases.yaml"
     file.write_text(OURS, encoding="utf-8")
-    (case,) = read_cases([file])
+    (case,) = read_cases([file], checkout=checkout)
     config = as_test(case, None, None)["assert"][0]["config"]
     written = {key: value for key, value in config.items() if key != STAMP_KEY}
     assert written == {"hosts": ["azure_devops"], "title": "*{{request}}*"}
     assert config[STAMP_KEY] == stamp("pull_request", written)
+
+
+def test_files_that_were_found_right_are_not_checked_again_until_they_change(tmp_path: Path, checkout: Path) -> None:
+    file = tmp_path / "cases.yaml"
+    file.write_text(GOOD, encoding="utf-8")
+    read_cases([file], checkout=checkout)
+    first = checked.digest([file], (), checkout)
+    assert checked.is_known(first, checkout)
+    assert not checked.is_known(checked.digest([file], ["one more tool"], checkout), checkout)
+
+    file.write_text(changed("risk: low", "risk: huge"), encoding="utf-8")
+    assert not checked.is_known(checked.digest([file], (), checkout), checkout)
+    with pytest.raises(CaseFileError):
+        read_cases([file], checkout=checkout)
+    with pytest.raises(CaseFileError):
+        read_cases([file], checkout=checkout)
+
+
+def test_files_are_checked_again_when_a_tool_is_no_longer_offered(tmp_path: Path, checkout: Path) -> None:
+    file = tmp_path / "cases.yaml"
+    file.write_text(GOOD, encoding="utf-8")
+    read_cases([file], checkout=checkout)
+    (checkout / "agent_config" / "servers" / "portal.tools.json").unlink()
+    with pytest.raises(CaseFileError, match="no server offers a tool complete_pull_request"):
+        read_cases([file], checkout=checkout)

@@ -1,0 +1,67 @@
+"""Remember which case files were found right, so that neither the next start nor promptfoo's loader checks them again.
+
+Checking takes a good part of a second, nearly all of it the import of the validator. What is remembered is a digest of
+the case files and of everything that could change the verdict on them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+
+_CODE = Path(__file__).resolve().parent.parent
+
+_RULES = (
+    "formats/*.py",
+    "suites/case.schema.json",
+    "assertions/**/*.py",
+    "assertions/schemas/*.json",
+)
+"""What judges a case file, seen from the folder of this code."""
+
+_TOOLS = ("agent_config/agents/*/agent.yaml", "agent_config/servers/*.tools.json")
+"""What tells the tools that a case may name, seen from the checkout."""
+
+
+def digest(files: Sequence[Path], extra_tools: Collection[str], checkout: Path) -> str:
+    """The digest of these case files, together with the rules as they are now; empty when one cannot be read."""
+    content = hashlib.sha256(repr(sorted(extra_tools)).encode())
+    try:
+        for file in files:
+            content.update(f"{file.resolve()}\n".encode())
+            content.update(hashlib.sha256(file.read_bytes()).digest())
+        for rule in (*_found(_CODE, _RULES), *_found(checkout, _TOOLS)):
+            state = rule.stat()
+            content.update(f"{rule} {state.st_size} {state.st_mtime_ns}\n".encode())
+    except OSError:
+        return ""
+    return content.hexdigest()
+
+
+def is_known(value: str, checkout: Path) -> bool:
+    """Were the case files of this digest found right before?"""
+    return bool(value) and (_folder(checkout) / value).exists()
+
+
+def remember(value: str, checkout: Path) -> None:
+    """The case files of this digest are right. Where nothing can be written, they are checked again next time."""
+    if value:
+        with contextlib.suppress(OSError):
+            _folder(checkout).mkdir(parents=True, exist_ok=True)
+            for old in sorted(_folder(checkout).iterdir(), key=lambda file: file.stat().st_mtime)[:-_KEPT]:
+                old.unlink(missing_ok=True)
+            (_folder(checkout) / value).touch()
+
+
+_KEPT = 20
+"""So many digests are kept: one per suite and a few that go back and forth."""
+
+
+def _folder(checkout: Path) -> Path:
+    return checkout / ".evals" / "checked-cases"
+
+
+def _found(folder: Path, patterns: Iterable[str]) -> list[Path]:
+    return sorted(file for pattern in patterns for file in folder.glob(pattern))
