@@ -19,6 +19,7 @@ from assertions.evidence import Evidence
 from assertions.pull_requests.hosted import State, from_host, from_result
 from assertions.pull_requests.proof import Claim, Created, claims, created_pull_requests
 from assertions.verdict import CheckResult, NotEvaluated, Verdict, conjunction, failed, not_evaluated, passed
+from episodes.pull_request_url import HOST_KINDS, parse
 
 if TYPE_CHECKING:
     from episodes.record import ToolCall
@@ -37,14 +38,20 @@ def judge(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
     calls = evidence.calls()
     episode = evidence.record()
     created = created_pull_requests(episode, calls, _texts(config.get("created_by")))
-    claimed = claims(episode, evidence.output)
+    claimed = claims(episode, calls, evidence.output)
+    strange = [pull.url for pull in episode.pull_requests if parse(pull.url) is None]
     if config.get("required", True) is False:
+        if strange:
+            return failed(NAME, f"no pull request may be created here, but {strange[0]} was")
         unknown = [call for call in calls if call.status.executed is None and _named(call, config)]
         if unknown and not created:
             raise NotEvaluated(
                 f"{unknown[0].name} in turn {unknown[0].turn} never answered, so it may have created one"
             )
         return _none_wanted(created, claimed)
+    if strange:
+        known = f"it is not the address of a pull request of a known host ({', '.join(HOST_KINDS)})"
+        return conjunction(NAME, [_fail(f"{NAME}.created", f"{strange[0]} was created, but {known}")], "")
     parts = [_created(created, claimed, config), _linked(created, claimed)]
     if all(part.verdict is Verdict.PASS for part in parts):
         parts += _states(created, config)

@@ -59,17 +59,23 @@ def created_pull_requests(
     return tuple(found.values())
 
 
-def claims(episode: Episode, output: str) -> tuple[Claim, ...]:
+def claims(episode: Episode, calls: Sequence[ToolCall], output: str) -> tuple[Claim, ...]:
     """Every address that the agent wrote, each once. A record without messages is read from the plain `output`."""
+    answered = {
+        url.key: f"the result of {call.name} in turn {call.turn}"
+        for call in reversed(calls)
+        for url in find_in_value(call.result)
+    }
     if not episode.messages:
-        return tuple(Claim(url, 0, "") for url in find_all(output))
+        return tuple(Claim(url, 0, answered.get(url.key, "")) for url in find_all(output))
     found: dict[object, Claim] = {}
     origins: dict[object, str] = {}
     for message in episode.messages:
         role, turn = message.get("role"), _turn(message)
         for url in find_all(message_text(message)):
             if role == "assistant":
-                found.setdefault(url.key, Claim(url, turn, origins.get(url.key, "")))
+                origin = origins.get(url.key) or answered.get(url.key, "")
+                found.setdefault(url.key, Claim(url, turn, origin))
             else:
                 origins.setdefault(url.key, f"{_SPEAKERS.get(str(role), str(role))} in turn {turn}")
     return tuple(found.values())

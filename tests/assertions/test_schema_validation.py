@@ -305,8 +305,8 @@ def test_without_a_submission_the_portals_last_word_counts() -> None:
         ),
         (
             {"submitted": {"tool": "c"}, "shema": {}},
-            "/shema: unknown key; allowed: additionalSchema, file, fileNameRules, portal_validation, references, schema, "
-            "submitted",
+            "/shema: unknown key; allowed: additionalSchema, file, fileNameRules, portal_validation, references, "
+            "schema, submitted",
         ),
         (
             {"submitted": {"tool": "c", "when": "always"}},
