@@ -25,6 +25,9 @@ COMMANDS = (
     Command("view", "look at the results in promptfoo's viewer, on this machine only"),
     Command("doctor", "check versions, variables and addresses, and say how to mend them"),
     Command("cleanup", "abandon what runs that were killed have left behind"),
+    Command("review-simulator", "grade the simulated users of a run"),
+    Command("save-golden", "keep a finished conversation as a golden: fixed user turns and what they led to"),
+    Command("propose-scenarios", "let a model propose scenarios for an agent, as cases for review"),
     Command("checks", "linters, types and tests of this checkout (npm test)"),
 )
 

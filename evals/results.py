@@ -79,6 +79,11 @@ class Row:
     cleanup: tuple[dict[str, Any], ...] = ()
     """What the cleanup after this row did: `{id, url, result, detail, …}` each."""
     metadata: dict[str, Any] = field(default_factory=dict, repr=False)
+    description: str = ""
+    about: dict[str, Any] = field(default_factory=dict, repr=False)
+    """The metadata of the case, as it is written."""
+    variables: dict[str, Any] = field(default_factory=dict, repr=False)
+    """The case's vars as they are written: templates are not filled in, files are not read."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,9 @@ def _row(row: Mapping[str, Any]) -> Row:
         opened=tuple(_opened(record)),
         cleanup=tuple(entry for entry in _list(record.get("cleanup")) if isinstance(entry, dict)),
         metadata=record,
+        description=str(test.get("description") or ""),
+        about=dict(about),
+        variables=dict(_mapping(row.get("vars")) or _mapping(test.get("vars"))),
     )
 
 

@@ -40,13 +40,14 @@ class Script:
         return (*self.facts, *((key, value) for key, value in self.parameters if key in named and key not in topics))
 
 
-def read_script(variables: Mapping[str, Any], *, goal_needed: bool = True) -> Script:
+def read_script(variables: Mapping[str, Any], *, goal_needed: bool = True, step_texts: str = "") -> Script:
     """The script of a case.
 
     Args:
         variables: the case's vars: `request` (opening message), `goal`, `persona` (text or map), `facts` (map of topic
             to value), `speaks_first` (`user` or `agent`), `session_parameters` (map).
         goal_needed: whether the case must say what is wanted (a simulation has a goal for each step instead).
+        step_texts: what a simulation's steps say, for a reader who looks at the whole conversation at once.
 
     Raises:
         ConfigurationProblem: one of them has the wrong form, or there is neither a goal nor a request.
@@ -60,7 +61,7 @@ def read_script(variables: Mapping[str, Any], *, goal_needed: bool = True) -> Sc
     if first not in ("user", "agent"):
         raise ConfigurationProblem(f"vars.speaks_first is {first!r}; allowed: user, agent.")
     return Script(
-        goal=goal or " ".join(opening.split()),
+        goal=" ".join([goal or " ".join(opening.split()), *step_texts.split()]).strip(),
         opening=opening,
         persona=read_persona(variables.get("persona")),
         facts=_pairs(variables, "facts"),

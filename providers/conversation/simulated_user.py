@@ -76,7 +76,7 @@ class SimulatedUser:
                 return UserMove(split.text, "model", ends=split.stop, regenerated=len(defects))
             defects.append(defect)
             self._recorder.warn(
-                f"{DRAFT_WARNING} (turn {self._recorder.turn + 1}), {defect} {_quoted(reply.text)}",
+                f"{DRAFT_WARNING} (turn {self._recorder.turn + 1}, try {len(defects)}), {defect} {_quoted(reply.text)}",
             )
         kinds = ", ".join(defect.kind for defect in defects)
         raise EpisodeStopped(
