@@ -146,7 +146,8 @@ class Dispatcher:
         try:
             outcome = await self._call(tool, call, arguments)
         except asyncio.CancelledError:
-            self._settle(call, None, "the episode ended while the call was under way", answered=False)
+            under_way = replace(call, status=ToolStatus.TRANSPORT_ERROR)
+            self._settle(under_way, None, "the episode ended while the call was under way", answered=False)
             raise
         answered = outcome.call.status in (ToolStatus.OK, ToolStatus.TOOL_ERROR)
         created = outcome.pull_request
