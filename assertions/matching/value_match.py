@@ -162,9 +162,14 @@ class Comparison:
                 return
             if any(pattern.matches(path) for pattern, _ in self.options.compare):
                 return
-            if any(pattern.reaches(path) for pattern, _ in self.options.compare) and isinstance(actual, Mapping):
-                self._compare_objects({}, actual, path)
-                return
+            if any(pattern.reaches(path) for pattern, _ in self.options.compare):
+                if isinstance(actual, Mapping):
+                    self._compare_objects({}, actual, path)
+                    return
+                if isinstance(actual, list):
+                    for index, item in enumerate(actual):
+                        self._compare_unlisted(item, (*path, Item((index,), (item,))))
+                    return
             default = self._default(path)
             if default is not MISSING and json_equal(default, actual):
                 return
@@ -267,7 +272,7 @@ class Comparison:
         """A text that the tool's schema wants as a number or boolean, and that spells one, as that value."""
         if not self.options.coerce or not isinstance(actual, str) or isinstance(expected, str) or self.schema is None:
             return actual
-        value = read_as("json_string", actual)
+        value = read_as("json_string", actual) if actual == actual.strip() else MISSING
         wanted = {"boolean": ("boolean",), "number": ("integer", "number")}.get(str(kind_of(value)), ())
         for name in self.schema.types_at(path):
             if name in wanted and (name != "integer" or isinstance(value, int)):
