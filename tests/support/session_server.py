@@ -1,0 +1,131 @@
+"""A hand-written MCP server of the older protocol (2025-11-25): sessions with an id, pages, and faults on request.
+
+The SDK's own server speaks the newest protocol to the SDK's client, which has no sessions; servers in the field do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+VERSION = "2025-11-25"
+
+
+class SessionServer:
+    """What the server knows. `answers` are results of `tools/call` by the tool's name: an object, or an HTTP status."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.answers: dict[str, Any] = {}
+        self.page_size = 2
+        self.endless_list = False
+        self.reject_all: int | None = None
+        self.sessions: set[str] = set()
+        self.opened = 0
+        self.closed = 0
+        self.called: list[str] = []
+        self.authorization: set[str] = set()
+
+    def expire_sessions(self) -> None:
+        self.sessions.clear()
+
+    def answer(self, message: dict[str, Any]) -> Any:
+        """The result of one request, an HTTP status instead of it, or None for a method that it does not know."""
+        match message["method"]:
+            case "initialize":
+                return {
+                    "protocolVersion": VERSION,
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "sessions of the test", "version": "1"},
+                }
+            case "tools/list":
+                return self._page(int((message.get("params") or {}).get("cursor") or 0))
+            case "tools/call":
+                name = message["params"]["name"]
+                self.called.append(name)
+                return self.answers[name]
+        return None
+
+    def _page(self, start: int) -> dict[str, Any]:
+        names = list(self.answers)
+        page = names[start : start + self.page_size]
+        tools = [{"name": name, "description": f"Tool {name}.", "inputSchema": {"type": "object"}} for name in page]
+        end = start + self.page_size
+        more = {"nextCursor": str(0 if self.endless_list else end)} if self.endless_list or end < len(names) else {}
+        return {"tools": tools, **more}
+
+
+@contextmanager
+def session_server() -> Iterator[SessionServer]:
+    """The server, on a free port of this machine."""
+    state = SessionServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            state.authorization.add(self.headers.get("Authorization", ""))
+            session = self.headers.get("Mcp-Session-Id")
+            if state.reject_all is not None:
+                return self._send(state.reject_all)
+            if message["method"] == "initialize":
+                session = uuid.uuid4().hex
+                state.sessions.add(session)
+                state.opened += 1
+            elif message["method"] == "server/discover":
+                return self._send(400, {"jsonrpc": "2.0", "id": message["id"], "error": _unknown()})
+            elif session not in state.sessions:
+                return self._send(404)
+            if "id" not in message:
+                return self._send(202)
+            result = state.answer(message)
+            if isinstance(result, int):
+                return self._send(result)
+            reply = {"error": _unknown()} if result is None else {"result": result}
+            return self._send(200, {"jsonrpc": "2.0", "id": message["id"], **reply}, session)
+
+        def do_GET(self) -> None:
+            self._send(405)
+
+        def do_DELETE(self) -> None:
+            state.sessions.discard(self.headers.get("Mcp-Session-Id", ""))
+            state.closed += 1
+            self._send(200)
+
+        def _send(self, status: int, body: Any = None, session: str | None = None) -> None:
+            content = b"" if body is None else json.dumps(body).encode()
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                self.send_response(status)
+                if body is not None:
+                    self.send_header("Content-Type", "application/json")
+                if session:
+                    self.send_header("Mcp-Session-Id", session)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet: a test's output is its own."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state.url = f"http://127.0.0.1:{server.server_address[1]}/mcp"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _unknown() -> dict[str, Any]:
+    return {"code": -32601, "message": "Method not found"}
