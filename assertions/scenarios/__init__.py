@@ -1,0 +1,1 @@
+"""Was a scenario's or a simulation's aim reached?"""
