@@ -81,7 +81,7 @@ class PullRequestClient(Protocol):
 
 
 def host_for(host: PullRequestHost, *, budget_s: float = 60.0) -> PullRequestClient:
-    """The client for a resolved host. Imports `requests`, so call it only when there is something to ask.
+    """The client for a resolved host. May import `requests`, so call it only when there is something to ask.
 
     `budget_s` bounds all its requests together, waiting included: a hook must end, whatever the host does.
     """

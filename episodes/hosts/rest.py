@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import email.utils
+import json
 import random
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-import requests
-from requests.auth import AuthBase
-
 from episodes.hosts import HostError
+from episodes.hosts.transport import NoAnswerError, Response, transport_for
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 20.0
@@ -34,18 +34,6 @@ class Answer:
     next_url: str
 
 
-class Authorization(AuthBase):
-    """Sets the header on every request. As an auth object, so that a .netrc file can not replace it."""
-
-    def __init__(self, header: str) -> None:
-        self._header = header
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        if self._header:
-            request.headers["Authorization"] = self._header
-        return request
-
-
 class Rest:
     """Requests to one API. Not for use by several threads at once."""
 
@@ -60,15 +48,14 @@ class Rest:
     ) -> None:
         self._base = base_url.rstrip("/")
         self._origin = urlsplit(self._base)[:2]
-        self._session = requests.Session()
-        self._session.auth = Authorization(authorization)
-        self._session.headers.update(headers)
+        self._transport = transport_for(self._base)
+        self._headers = {**headers, **({"Authorization": authorization} if authorization else {})}
         self._deadline = time.monotonic() + budget_s
         self._attempts = attempts
         self._not_before = 0.0
 
     def close(self) -> None:
-        self._session.close()
+        self._transport.close()
 
     def call(
         self,
@@ -92,27 +79,28 @@ class Rest:
         what = f"{method} {urlsplit(url).path}"
         if urlsplit(url)[:2] != self._origin:
             raise HostError(what, "leads to another host than the configured one; not followed")
+        body = None if json is None else _encode(json)
         problem, status = "no attempt was made", None
         for attempt in range(1, self._attempts + 1):
             self._wait_until(self._not_before, what, problem, status)
             try:
-                response = self._session.request(
+                response = self._transport.send(
                     method,
                     url,
-                    params=dict(query or {}),
-                    json=json,
-                    timeout=(CONNECT_SECONDS, min(READ_SECONDS, max(1.0, self._left()))),
-                    allow_redirects=False,
+                    query=query or {},
+                    headers=self._headers if body is None else {**self._headers, "Content-Type": "application/json"},
+                    body=body,
+                    connect_s=CONNECT_SECONDS,
+                    read_s=min(READ_SECONDS, max(1.0, self._left())),
                 )
-            except requests.RequestException as error:
-                # The text of the exception is kept out: it can hold the whole address with its query.
-                problem, status = f"no answer ({type(error).__name__})", None
+            except NoAnswerError as error:
+                problem, status = f"no answer ({error})", None
                 self._not_before = time.monotonic() + _back_off(attempt)
                 continue
             self._slow_down(response)
-            if response.status_code < 300 or response.status_code in accept:
+            if response.status < 300 or response.status in accept:
                 return _read(response, what)
-            status = response.status_code
+            status = response.status
             problem = _problem(response)
             wait = _asked_to_wait(response)
             if status not in RETRIED and wait is None:
@@ -131,12 +119,24 @@ class Rest:
         if pause > 0:
             time.sleep(pause)
 
-    def _slow_down(self, response: requests.Response) -> None:
+    def _slow_down(self, response: Response) -> None:
         """Heed an answer that says the next request would be one too many."""
-        if response.headers.get("X-RateLimit-Remaining") == "0":
+        if response.headers.get("x-ratelimit-remaining") == "0":
             wait = _until_reset(response)
             if wait is not None:
                 self._not_before = time.monotonic() + wait
+
+
+def _encode(body: Any) -> bytes:
+    return json.dumps(body).encode()
+
+
+def _next_page(response: Response) -> str:
+    """The address of the next page in the Link header (RFC 8288)."""
+    for address, parameters in re.findall(r"<([^>]*)>([^,]*)", response.headers.get("link", "")):
+        if re.search(r';\s*rel="?next"?\s*(;|$)', parameters):
+            return str(address)
+    return ""
 
 
 def path_of(*parts: str) -> str:
@@ -144,46 +144,46 @@ def path_of(*parts: str) -> str:
     return "".join("/" + quote(part, safe="") for part in parts)
 
 
-def _read(response: requests.Response, what: str) -> Answer:
-    if response.status_code == 203:
+def _read(response: Response, what: str) -> Answer:
+    if response.status == 203:
         raise HostError(what, "the sign-in page was answered: the token is missing, wrong or expired", 203)
     body = None
     if response.content:
         try:
-            body = response.json()
+            body = json.loads(response.content)
         except ValueError:
-            if response.status_code < 300:
-                kind = response.headers.get("Content-Type", "no type")
+            if response.status < 300:
+                kind = response.headers.get("content-type", "no type")
                 problem = f"expected JSON, found {kind.split(';')[0]}"
-                raise HostError(what, problem, response.status_code) from None
-    return Answer(response.status_code, body, response.links.get("next", {}).get("url", ""))
+                raise HostError(what, problem, response.status) from None
+    return Answer(response.status, body, _next_page(response))
 
 
-def _problem(response: requests.Response) -> str:
-    status = response.status_code
+def _problem(response: Response) -> str:
+    status = response.status
     if status == 401:
         return "401: the token is missing, wrong or expired"
     if 300 <= status < 400:
         return f"{status}: redirected; the token is not valid, or the repository has moved"
     try:
-        body = response.json()
+        body = json.loads(response.content)
         message = body.get("message", "") if isinstance(body, dict) else ""
     except ValueError:
         message = ""
     return f"{status}: {str(message)[:300]}" if message else str(status)
 
 
-def _asked_to_wait(response: requests.Response) -> float | None:
+def _asked_to_wait(response: Response) -> float | None:
     """Seconds that the host asks for, or None. GitHub says 403, not 429, when a limit is reached."""
-    if response.status_code not in (403, 429, 503):
+    if response.status not in (403, 429, 503):
         return None
-    after = response.headers.get("Retry-After", "")
+    after = response.headers.get("retry-after", "")
     if after.isdigit():
         return float(after)
     if after:
         date = email.utils.parsedate_to_datetime(after) if _is_date(after) else None
         return None if date is None else max(0.0, (date - dt.datetime.now(dt.UTC)).total_seconds())
-    return _until_reset(response) if response.headers.get("X-RateLimit-Remaining") == "0" else None
+    return _until_reset(response) if response.headers.get("x-ratelimit-remaining") == "0" else None
 
 
 def _is_date(text: str) -> bool:
@@ -191,8 +191,8 @@ def _is_date(text: str) -> bool:
     return parsed is not None and parsed[9] is not None
 
 
-def _until_reset(response: requests.Response) -> float | None:
-    reset = response.headers.get("X-RateLimit-Reset", "")
+def _until_reset(response: Response) -> float | None:
+    reset = response.headers.get("x-ratelimit-reset", "")
     return max(0.0, float(reset) - time.time()) if reset.isdigit() else None
 
 
