@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import difflib
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from local.portal.addresses import FULL_NAME
@@ -53,7 +53,7 @@ HEADERS = {
 """Sent with every page."""
 
 
-def pull_request_page(row: Row, changes: list[Change], repository: Repository) -> str:
+def pull_request_page(row: Row, changes: Sequence[Change], repository: Repository) -> str:
     """The whole page as HTML."""
     author = identity(row.created_by)
     parts = [

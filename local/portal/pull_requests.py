@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from local.portal.git_process import GitError
@@ -33,20 +33,13 @@ class PullRequestError(ValueError):
         self.problem: Problem = problem
 
 
-@dataclass(frozen=True)
-class Merge:
-    """What completing would do now: the files to write into the target, or the paths that are in the way."""
-
-    files: dict[str, bytes | None]
-    conflicts: tuple[str, ...]
-
-
 class PullRequests:
     """All pull requests of the one repository. Safe to use from several threads."""
 
     def __init__(self, repository: Repository, table: PullRequestTable) -> None:
         self._repository = repository
         self._table = table
+        self._conflicts = lru_cache(maxsize=1024)(self._find_conflicts)
 
     def open_with_file(
         self, author: Identity, title: str, description: str, branch: str, path: str, content: bytes
@@ -115,7 +108,7 @@ class PullRequests:
         """The pull requests that fit, newest first."""
         return [self._fresh(row) for row in self._table.matching(wanted)]
 
-    def changes(self, row: Row) -> list[Change]:
+    def changes(self, row: Row) -> tuple[Change, ...]:
         """The files that the pull request changes, sorted by path."""
         return self._repository.changes(row.base_commit, row.source_commit)
 
@@ -123,9 +116,10 @@ class PullRequests:
         """Whether it could be completed now; for one that was, `succeeded`; for an abandoned one, `notSet`."""
         if row.status == "completed":
             return "succeeded"
-        if row.status != "active" or self._repository.resolve(row.target_ref) is None:
+        target = self._repository.resolve(row.target_ref)
+        if row.status != "active" or target is None:
             return "notSet"
-        return "conflicts" if self._merge(row).conflicts else "succeeded"
+        return "conflicts" if self._conflicts(row.base_commit, row.source_commit, target) else "succeeded"
 
     def edit(self, pull_request_id: int, title: str | None, description: str | None, target_ref: str | None) -> Row:
         """Change what may be changed of an open pull request; None leaves as it is.
@@ -193,14 +187,12 @@ class PullRequests:
                 )
             self._branch(row.source_ref)
             target = self._branch(row.target_ref)
-            merge = self._merge(row)
-            if merge.conflicts:
-                paths = ", ".join(merge.conflicts)
-                raise PullRequestError("conflict", f"{paths} changed on the target in the meantime")
+            conflicts = self._conflicts(row.base_commit, row.source_commit, target)
+            if conflicts:
+                raise PullRequestError("conflict", f"{', '.join(conflicts)} changed on the target in the meantime")
+            files = {change.path: self._content(change) for change in self.changes(row)}
             message = f"Merged PR {row.id}: {row.title}\n"
-            commit = self._repository.commit(
-                [row.target_ref], [target, row.source_commit], merge.files, message, by.person
-            )
+            commit = self._repository.commit([row.target_ref], [target, row.source_commit], files, message, by.person)
             return self._update(row, _completed(row.source_commit, commit, by.unique_name))
 
     def reconcile(self) -> list[str]:
@@ -286,22 +278,21 @@ class PullRequests:
             raise PullRequestError("no_branch", f"there is no branch {ref}")
         return commit
 
-    def _merge(self, row: Row) -> Merge:
-        """A three-way merge of whole files: a file that changed on both sides, differently, is a conflict."""
-        target = self._branch(row.target_ref)
-        files: dict[str, bytes | None] = {}
+    def _find_conflicts(self, base: str, source: str, target: str) -> tuple[str, ...]:
+        """Paths in the way of a three-way merge of whole files: changed on both sides, and differently."""
+        if target == base:
+            return ()
         conflicts = []
-        for change in self.changes(row):
-            found = None if target == row.base_commit else self._repository.read(f"{target}:{change.path}")
-            current = change.old if target == row.base_commit else found.oid if found is not None else None
-            if current == change.new:
-                continue
-            if current != change.old:
+        for change in self._repository.changes(base, source):
+            found = self._repository.read(f"{target}:{change.path}")
+            current = found.oid if found is not None else None
+            if current not in (change.old, change.new):
                 conflicts.append(change.path)
-                continue
-            blob = self._repository.read(change.new) if change.new is not None else None
-            files[change.path] = None if blob is None else blob.body
-        return Merge(files, tuple(conflicts))
+        return tuple(conflicts)
+
+    def _content(self, change: Change) -> bytes | None:
+        blob = self._repository.read(change.new) if change.new is not None else None
+        return None if blob is None else blob.body
 
 
 def _completed(source: str, commit: str, by: str) -> dict[str, str]:

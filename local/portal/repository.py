@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -98,6 +99,7 @@ class Repository:
         self._git_dir = git_dir
         self._git = Git(git_dir, lock_fd)
         self._write_lock = threading.RLock()
+        self._changes = lru_cache(maxsize=1024)(self._compare)
 
     @property
     def git_dir(self) -> Path:
@@ -181,9 +183,12 @@ class Repository:
             at = end + 21
         return entries
 
-    def changes(self, old: str, new: str) -> list[Change]:
-        """The files that differ between two commits or trees, sorted by path."""
-        return sorted(self._tree_changes(old, new, ""), key=lambda change: change.path)
+    def changes(self, old: str, new: str) -> tuple[Change, ...]:
+        """The files that differ between two commits or trees (oids, which never change), sorted by path."""
+        return self._changes(old, new)
+
+    def _compare(self, old: str, new: str) -> tuple[Change, ...]:
+        return tuple(sorted(self._tree_changes(old, new, ""), key=lambda change: change.path))
 
     def _tree_changes(self, old: str | None, new: str | None, folder: str) -> Iterator[Change]:
         before = self.tree(old) if old else {}

@@ -81,7 +81,7 @@ def _sentence(error: ValidationError) -> str:
             return f"{place} is {value}, which is not a valid {error.validator_value}"
         case "pattern":
             return f"{place} is {value}, which does not match {error.validator_value}"
-        case None:
+        case "not":
             return f"{place} is not allowed here"
         case _:
             message = error.message

@@ -29,6 +29,8 @@ class ToolText:
     description: str
     parameters: Mapping[str, Any]
     read_only: bool = True
+    slow: bool = False
+    """It waits for a process or computes for milliseconds, so it runs in a thread of its own."""
 
 
 def _inputs(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,6 +129,7 @@ TOOL_TEXTS: Mapping[str, ToolText] = {
         "Check a configuration against the spoke schema and the platform's rules (free name, address ranges, security "
         "groups, private link, routes). Changes nothing. Returns every error with the place, the rule and a sentence.",
         _inputs(("configuration",), configuration=_CONFIGURATION, source_spoke=_SOURCE),
+        slow=True,
     ),
     "create_spoke_pull_request": ToolText(
         "Open a pull request for a spoke",
@@ -155,6 +158,7 @@ TOOL_TEXTS: Mapping[str, ToolText] = {
             },
         ),
         read_only=False,
+        slow=True,
     ),
     "get_pull_request": ToolText(
         "Read a pull request",
@@ -167,6 +171,7 @@ TOOL_TEXTS: Mapping[str, ToolText] = {
         "requesters nor assistants complete pull requests.",
         _inputs(("pull_request_id",), pull_request_id=_PULL_REQUEST_ID),
         read_only=False,
+        slow=True,
     ),
 }
 """Every tool by name."""

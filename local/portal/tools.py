@@ -34,7 +34,7 @@ Answer = dict[str, Any]
 
 
 class PortalTools:
-    """What the tools do. Every method runs in a worker thread and raises ToolError with a sentence for the caller."""
+    """What the tools do. Every method may be called from any thread; it raises ToolError with a sentence."""
 
     def __init__(self, state: PortalState) -> None:
         self._state = state
@@ -199,11 +199,13 @@ def _tool(name: str, action: Callable[..., Answer]) -> Tool:
     text = TOOL_TEXTS[name]
 
     @functools.wraps(action)
-    def call(**arguments: Any) -> CallToolResult:
-        answer = action(**arguments)
-        # Compact, because the text is what a model pays for. Programs find the same answer as data beside it.
-        compact = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-        return CallToolResult(content=[TextContent(type="text", text=compact)], structured_content=answer)
+    def in_thread(**arguments: Any) -> CallToolResult:
+        return _result(action(**arguments))
+
+    # A read takes a fraction of a millisecond; changing threads twice for it would take longer than the read.
+    @functools.wraps(action)
+    async def at_once(**arguments: Any) -> CallToolResult:
+        return _result(action(**arguments))
 
     hints = ToolAnnotations(
         read_only_hint=text.read_only,
@@ -212,7 +214,7 @@ def _tool(name: str, action: Callable[..., Answer]) -> Tool:
         open_world_hint=False,
     )
     tool = Tool.from_function(
-        call,
+        in_thread if text.slow else at_once,
         name=name,
         title=text.title,
         description=text.description,
@@ -220,3 +222,9 @@ def _tool(name: str, action: Callable[..., Answer]) -> Tool:
         structured_output=False,
     )
     return tool.model_copy(update={"parameters": dict(text.parameters)})
+
+
+def _result(answer: Answer) -> CallToolResult:
+    # Compact, because the text is what a model pays for. Programs find the same answer as data beside it.
+    compact = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    return CallToolResult(content=[TextContent(type="text", text=compact)], structured_content=answer)

@@ -117,7 +117,7 @@ class PullRequestHandlers:
         row = self._row(request)
         self._check_iteration(request)
         compare_to = request.number("$compareTo", 0, 1)
-        changes = [] if compare_to else self._state.pull_requests.changes(row)
+        changes = () if compare_to else self._state.pull_requests.changes(row)
         skip = request.number("$skip", 0, 1_000_000)
         top = request.number("$top", 100, 2000)
         shown = changes[skip : skip + top]

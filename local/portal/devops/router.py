@@ -74,6 +74,12 @@ class Router:
             for method, pattern, handler, status in table
         ]
 
+    def is_quick(self, method: str, path: str) -> bool:
+        """Whether the answer needs no process, no write and no long list, so that it may be given without a thread."""
+        return method in ("GET", "HEAD", "OPTIONS") and not path.lower().endswith(
+            ("/refs", "/diffs/commits", "/pullrequests")
+        )
+
     def answer(self, method: str, path: str, query: str, accept: str, content: bytes, identity: Identity) -> Response:
         """Answer one request. `path` is decoded, `query` is not. Never raises."""
         try:
