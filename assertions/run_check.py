@@ -46,7 +46,7 @@ def judged(name: str, check: Check, evidence: Evidence, config: Mapping[str, Any
         case = f"case {evidence.case_id}, " if evidence.case_id else ""
         return not_evaluated(name, f"{case}config of {name}, {error}")
     except NotEvaluated as error:
-        return not_evaluated(name, error.reason)
+        return not_evaluated(name, error.reason, error.details)
     except EvidenceError as error:
         return not_evaluated(name, f"the record can not be read: {error}")
     except BaseException as error:

@@ -34,11 +34,12 @@ class ConfigError(ValueError):
 
 
 class NotEvaluated(Exception):
-    """The evidence for a verdict is missing, cut or unreadable."""
+    """The evidence for a verdict is missing, cut or unreadable. `details` end up in the result's own."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.details = details or {}
 
 
 @frozen
@@ -55,6 +56,9 @@ class CheckResult:
     reason: str
     named_scores: Mapping[str, float] = field(default_factory=dict)
     components: tuple[CheckResult, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What else a reader wants to know, as plain JSON: the judge's model, its prompt's hash, its raw reply. A `usage`
+    with `promptTokens` and `completionTokens` is added to what promptfoo counts for assertions."""
 
     @property
     def passed(self) -> bool:
@@ -71,6 +75,12 @@ class CheckResult:
             "reason": self.reason,
             "namedScores": {name: float(value) for name, value in self.all_named_scores().items()},
         }
+        details = self.all_details()
+        if details:
+            result["metadata"] = details
+            usage = [part["usage"] for part in details.values() if "usage" in part]
+            prompt, completion = (sum(part[key] for part in usage) for key in ("promptTokens", "completionTokens"))
+            result["tokensUsed"] = {"total": prompt + completion, "prompt": prompt, "completion": completion}
         if self.components:
             result["componentResults"] = [
                 component.to_promptfoo() | {"assertion": {"type": "python", "metric": component.name}}
@@ -85,6 +95,13 @@ class CheckResult:
             scores |= component.all_named_scores()
         return scores | dict(self.named_scores)
 
+    def all_details(self) -> dict[str, Mapping[str, Any]]:
+        """Its own details and those of its components, by the name of the check."""
+        found: dict[str, Mapping[str, Any]] = {}
+        for component in self.components:
+            found |= component.all_details()
+        return found | {self.name: self.details} if self.details else found
+
 
 def passed(name: str, reason: str, score: float = 1.0, named_scores: Mapping[str, float] | None = None) -> CheckResult:
     return CheckResult(name, Verdict.PASS, score, reason, named_scores or {})
@@ -94,10 +111,10 @@ def failed(name: str, reason: str, score: float = 0.0, named_scores: Mapping[str
     return CheckResult(name, Verdict.FAIL, score, reason, named_scores or {})
 
 
-def not_evaluated(name: str, reason: str) -> CheckResult:
+def not_evaluated(name: str, reason: str, details: Mapping[str, Any] | None = None) -> CheckResult:
     """A result that is neither pass nor fail: score 0, and the named score `<name>.not_evaluated` set to 1."""
     text = reason if reason.startswith(NOT_EVALUATED_PREFIX) else f"{NOT_EVALUATED_PREFIX} {reason}"
-    return CheckResult(name, Verdict.NOT_EVALUATED, 0.0, text, {f"{name}.not_evaluated": 1.0})
+    return CheckResult(name, Verdict.NOT_EVALUATED, 0.0, text, {f"{name}.not_evaluated": 1.0}, (), details or {})
 
 
 def conjunction(name: str, components: Iterable[CheckResult], passed_reason: str) -> CheckResult:

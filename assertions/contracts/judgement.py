@@ -129,4 +129,5 @@ def _relabelled(result: CheckResult, name: str, label: str) -> CheckResult:
         result.reason,
         {renamed(key): value for key, value in result.named_scores.items()},
         tuple(_relabelled(part, name, label) for part in result.components),
+        result.details,
     )
