@@ -177,5 +177,5 @@ def _resolved(call: ExpectedCall, evidence: Evidence) -> ExpectedCall:
 
 
 def _listed(arguments: Mapping[str, Any]) -> str:
-    text = ", ".join(f"{name}={shown(value, 40)}" for name, value in arguments.items())
+    text = ", ".join(f"{name}={shown(value, 80)}" for name, value in arguments.items())
     return text if len(text) <= 120 else f"{text[:119]}…"

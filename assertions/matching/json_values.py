@@ -67,17 +67,24 @@ def json_equal(left: Any, right: Any) -> bool:
 
 
 def shown(value: Any, limit: int = 120, ascii_only: bool = False) -> str:
-    """`value` for a reason: compact JSON, cut in the middle of nowhere after `limit` characters, and said so."""
-    try:
-        text = json.dumps(value, ensure_ascii=ascii_only, default=_in_words, separators=(", ", ": "))
-    except (TypeError, ValueError):
-        text = repr(value)
+    """`value` for a reason: JSON, cut after `limit` characters, with `…` where it was cut.
+
+    An expectation that is no plain value is written in words, `<one of ["dev", "test"]>`.
+    """
+    text = _written(value, ascii_only)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _in_words(value: Any) -> str:
+def _written(value: Any, ascii_only: bool) -> str:
+    if isinstance(value, Mapping):
+        inner = (f"{_written(key, ascii_only)}: {_written(item, ascii_only)}" for key, item in value.items())
+        return f"{{{', '.join(inner)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_written(item, ascii_only) for item in value)}]"
+    if value is None or isinstance(value, str | bool | int | float):
+        return json.dumps(value, ensure_ascii=ascii_only)
     wanted = getattr(value, "wanted", None)
-    return wanted if isinstance(wanted, str) else repr(value)
+    return f"<{wanted}>" if isinstance(wanted, str) else repr(value)
 
 
 def counted(number: int, noun: str) -> str:
