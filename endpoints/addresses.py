@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from endpoints import local_stack
+from endpoints import local_stack, redaction
 from endpoints.settings import SettingsError, home, problems, value
 
 DEFAULT_AZURE_API_VERSION = "2024-10-21"
@@ -78,7 +78,7 @@ def resolve(environment: Mapping[str, str] | None = None, *, lease: int | None =
     host = _pull_request_host(names)
     if portal is not None and model is not None and host is not None:
         return Endpoints(portal, model, host, folder)
-    stack = local_stack.join(folder, [pid for pid in (os.getpid(), lease) if pid is not None])
+    stack = _joined(folder, [pid for pid in (os.getpid(), lease) if pid is not None])
     return Endpoints(
         portal or Portal(stack.mcp_url, stack.portal_url, stack.portal_token),
         model or ModelEndpoint("compatible", stack.model_url, stack.model_key),
@@ -96,7 +96,14 @@ def resolve_pull_request_host(environment: Mapping[str, str] | None = None) -> P
         local_stack.StackError: the local stack did not start.
     """
     names = os.environ if environment is None else environment
-    return _pull_request_host(names) or _local_host(local_stack.join(home(names), [os.getpid()]))
+    return _pull_request_host(names) or _local_host(_joined(home(names), [os.getpid()]))
+
+
+def _joined(folder: Path, leases: list[int]) -> local_stack.Stack:
+    stack = local_stack.join(folder, leases)
+    for secret in (stack.portal_token, stack.model_key, stack.pull_request_token):
+        redaction.remember(secret)
+    return stack
 
 
 def _portal(names: Mapping[str, str]) -> Portal | None:

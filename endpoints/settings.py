@@ -32,6 +32,7 @@ class Setting:
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("EVALS_HOME", "data", "Folder for results, the ledger and promptfoo's database", ".evals in the checkout"),
+    Setting("EVALS_REDACT_EMAILS", "data", "yes: mask e-mail addresses in records and logs", "no"),
     Setting("EVALS_PORTAL_URL", "portal", "Base address of the portal; its MCP endpoint is <url>/mcp", "local portal"),
     Setting("EVALS_PORTAL_TOKEN", "portal", "Bearer token for the portal", secret=True),
     Setting("EVALS_MODEL_BASE_URL", "model", "Address of an OpenAI-compatible model service", "local model"),

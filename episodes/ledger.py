@@ -139,7 +139,7 @@ class Ledger:
             "host": self._host,
             "answered": answered,
             "sent": sent,
-            "problem": problem[:MAX_TEXT],
+            "problem": _brief(problem),
         }
         if pull_request is not None:
             row["pullRequest"] = {
@@ -162,7 +162,7 @@ class Ledger:
                 "repository": repository,
                 "id": pull_request_id,
                 "outcome": outcome,
-                "detail": detail[:MAX_TEXT],
+                "detail": _brief(detail),
             }
         )
 
@@ -184,6 +184,15 @@ class Ledger:
                 _sync_folder(self._path.parent)
         except OSError as error:
             raise LedgerError(f"{self._path}: cannot write the ledger: {error.strerror or error}") from error
+
+
+def _brief(text: str) -> str:
+    """What a tool or a host said, without credentials, cut to `MAX_TEXT`."""
+    if not text:
+        return ""
+    from endpoints.redaction import redact
+
+    return redact(text)[:MAX_TEXT]
 
 
 def process_start(pid: int) -> str:

@@ -33,7 +33,9 @@ class Guard:
 
 def say(level: str, text: str) -> None:
     """One line for promptfoo's log, which keeps the level of a line that begins with `INFO`, `WARN` or `ERROR`."""
-    print(f"{level}: {' '.join(text.split())}", file=sys.stderr, flush=True)
+    from endpoints.redaction import redact
+
+    print(f"{level}: {' '.join(redact(text).split())}", file=sys.stderr, flush=True)
 
 
 def _place(trace: TracebackType | None) -> str:

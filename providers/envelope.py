@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from endpoints.redaction import redact_value
 from episodes.record import Episode, StopReason
 from models.deadline import Deadline
 from providers.agent_protocol import AgentSetup, ConfigurationProblem, EpisodeStopped
@@ -206,7 +207,8 @@ def _result(recorder: Recorder, output: str | None) -> dict[str, Any]:
         result["cost"] = cost
     if episode.stop_reason in MACHINERY:
         result["error"] = f"{episode.stop_reason}: {recorder.problem or 'the episode did not say why it ended'}"
-    return result
+    masked: dict[str, Any] = redact_value(result)
+    return masked
 
 
 def _token_usage(episode: Episode) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from endpoints.redaction import redact
 from episodes.canonical import digest_text
 
 FOLDER = "transcripts"
@@ -49,6 +50,7 @@ class SideFiles:
         """
         if len(text) <= limit:
             return None
+        text = redact(text)
         sha256 = digest_text(text)
         name = f"{sha256}.txt"
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -8,13 +8,16 @@ from __future__ import annotations
 import logging
 import sys
 
+from endpoints.redaction import redact
+
 LOGGER_NAME = "evals"
 
 
 class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         # promptfoo takes a line without a level for a warning, so a traceback must not span lines.
-        return " | ".join(line.strip() for line in super().format(record).splitlines() if line.strip())
+        line = " | ".join(line.strip() for line in super().format(record).splitlines() if line.strip())
+        return redact(line)
 
 
 def get_logger() -> logging.Logger:

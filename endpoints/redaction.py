@@ -1,0 +1,168 @@
+"""Keeps credentials out of everything that is written: records, logs, reasons, the ledger, error texts.
+
+Two kinds of secrets are masked. *Known* ones, whatever they look like: the values of all variables that the table of
+settings calls secret, and what was handed over with `remember`. And *unknown* ones that have the form of a credential
+(tokens of known services, `Authorization` headers, connection strings, passwords in addresses, private keys), because
+a model or a tool can repeat something that this process never held.
+
+E-mail addresses are masked only when EVALS_REDACT_EMAILS says yes: a case may be about one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from typing import Any
+
+MASK = "[redacted]"
+MASK_EMAIL = "[e-mail]"
+SHORTEST = 8
+"""Characters. A shorter value is no credential, and masking it would tear up ordinary words."""
+
+_remembered: set[str] = set()
+
+_I = re.I | re.A
+
+_SHAPES: tuple[tuple[tuple[str, ...], str, int, str], ...] = (
+    (
+        ("-----begin",),
+        r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\w+/=\s\\:,]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?",
+        re.A,
+        MASK,
+    ),
+    (("eyj",), r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*){1,3}", re.A, MASK),
+    (
+        ("bearer", "basic"),
+        r"\b(bearer|basic)(\s+)(?=[\w.~+/=-]{0,200}?[\d=])[\w.~+/=-]{12,}",
+        _I,
+        rf"\1\2{MASK}",
+    ),
+    (("sk-",), r"\bsk-[\w-]{20,}", re.A, MASK),
+    (
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"),
+        r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{40,}|glpat-[\w-]{20,})",
+        re.A,
+        MASK,
+    ),
+    (("azdo",), r"\b[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}\b", re.A, MASK),
+    (
+        ("key=", "keyname=", "password=", "pwd=", "secret=", "signature=", "sig="),
+        r"\b((?:account|sharedaccess|shared|api|access)key(?:name)?|sharedaccesssignature|password|pwd|"
+        r"client_?secret|sig)(=)[^;&\s\"'<>]{4,}",
+        _I,
+        rf"\1\2{MASK}",
+    ),
+    (
+        ("key", "authorization", "token", "secret", "password"),
+        r"((?:api[-_]?key|authorization|access[-_]?token|refresh[-_]?token|client[-_]?secret|password)"
+        r"[\"']?\s{0,3}:\s{0,3}[\"']?)(?=[^\s\"',;}]{0,200}?\d)[^\s\"',;}]{8,}",
+        _I,
+        rf"\1{MASK}",
+    ),
+    (("://",), r"://[^/\s:@]{0,200}:[^/\s@]{1,400}@", 0, f"://{MASK}@"),
+    (
+        ("/subscriptions/",),
+        r"(/subscriptions/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        re.I,
+        rf"\1{MASK}",
+    ),
+)
+"""Texts of which one must occur (in lower case) for the pattern to be worth trying, the pattern with its flags, and
+what stands there instead. Patterns are compiled when they are first needed: most processes need none."""
+
+_PAT = r"(?<![A-Za-z0-9])[a-z2-7]{52}(?![A-Za-z0-9])"
+"""A personal access token of Azure DevOps. Nothing in it tells it apart but its length and its letters."""
+_PAT_LENGTH = 52
+_EMAIL = r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
+
+
+def remember(secret: str | None) -> None:
+    """Mask this value from now on, in this process. Values shorter than `SHORTEST` are not masked."""
+    if secret and len(secret) >= SHORTEST:
+        _remembered.add(secret)
+
+
+def redact(text: str) -> str:
+    """`text` with every credential masked. Never raises; the time it takes grows with the length only."""
+    return _redact(text, _known(), _emails_too())
+
+
+def redact_value(value: Any) -> Any:
+    """JSON data with every text in it redacted, keys included."""
+    return _redact_value(value, _known(), _emails_too())
+
+
+def describe(error: BaseException) -> str:
+    """Type and text of an exception and of all that caused it, redacted: `A: …; caused by B: …`."""
+    parts: list[str] = []
+    current: BaseException | None = error
+    seen: set[int] = set()
+    while current is not None and id(current) not in seen and len(parts) < 8:
+        seen.add(id(current))
+        parts.append(f"{type(current).__name__}: {current}")
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    return redact("; caused by ".join(parts))
+
+
+def _redact(text: str, known: re.Pattern[str] | None, emails: bool) -> str:
+    if len(text) < SHORTEST:
+        return text
+    if known is not None:
+        text = known.sub(MASK, text)
+    lowered = text.lower()
+    for hints, pattern, flags, replacement in _SHAPES:
+        for hint in hints:
+            if hint in lowered:
+                text = re.sub(pattern, replacement, text, flags=flags)
+                break
+    if len(text) >= _PAT_LENGTH:
+        text = re.sub(_PAT, MASK, text)
+    if emails and "@" in text:
+        text = re.sub(_EMAIL, MASK_EMAIL, text)
+    return text
+
+
+def _redact_value(value: Any, known: re.Pattern[str] | None, emails: bool) -> Any:
+    if isinstance(value, str):
+        return _redact(value, known, emails)
+    if isinstance(value, dict):
+        return {
+            _redact(key, known, emails) if isinstance(key, str) else key: _redact_value(item, known, emails)
+            for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_redact_value(item, known, emails) for item in value]
+    return value
+
+
+def _known() -> re.Pattern[str] | None:
+    return _known_pattern(frozenset(_remembered | _configured()))
+
+
+def _configured() -> set[str]:
+    from endpoints.settings import SETTINGS
+
+    values = (os.environ.get(setting.name, "").strip() for setting in SETTINGS if setting.secret)
+    return {value for value in values if len(value) >= SHORTEST}
+
+
+@lru_cache(maxsize=8)
+def _known_pattern(secrets: frozenset[str]) -> re.Pattern[str] | None:
+    """Finds the secrets as they are and as they travel: URL-encoded, and as the password of basic authentication."""
+    if not secrets:
+        return None
+    import base64
+    from urllib.parse import quote
+
+    forms: set[str] = set()
+    for secret in secrets:
+        basic = base64.b64encode(f":{secret}".encode()).decode("ascii")
+        forms |= {secret, quote(secret, safe=""), basic.rstrip("=")}
+    return re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)))
+
+
+def _emails_too() -> bool:
+    from endpoints.settings import value
+
+    return (value("EVALS_REDACT_EMAILS") or "").lower() in ("1", "true", "yes", "on")
