@@ -20,7 +20,7 @@ SUITE_FILES = ("promptfooconfig.yaml", "cases.yaml")
 def note_run(recorder: Recorder, base_path: Path, variables: Mapping[str, Any]) -> None:
     """Note the parts `pack`, `suite` (when the suite's files are there) and `case`."""
     sha256 = pack_digest()
-    recorder.fingerprint("pack", f"code {sha256[:8]}", sha256)
+    recorder.fingerprint("pack", f"code of {', '.join(PACK_ROOMS)}", sha256)
     suite = recorder.identity.suite
     folder = base_path if base_path.name == suite else CHECKOUT / "suites" / suite
     texts = [_text(folder / name) for name in SUITE_FILES]

@@ -7,6 +7,7 @@ arguments.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -57,16 +58,8 @@ class ArgumentCheck:
     """Checks arguments against the schema that the server advertises for one tool."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.problem = ""
-        """Why the schema itself cannot be used; calls are then sent unchecked. Empty when it can."""
-        self._validator: Validator | None = None
-        kind = jsonschema.validators.validator_for(dict(schema), default=jsonschema.Draft202012Validator)
-        try:
-            kind.check_schema(dict(schema))
-            # A registry of its own without a way to fetch: a schema may not make us read an address.
-            self._validator = kind(dict(schema), registry=Registry())
-        except jsonschema.SchemaError as error:
-            self.problem = f"the tool's schema is not valid: {error.message[:200]}"
+        self._validator, self.problem = _validator(json.dumps(schema))
+        """`problem`: why the schema cannot be used; calls are then sent unchecked. Empty when it can."""
 
     def errors(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         """What does not fit, as `<JSON Pointer>: <message>`, the first few; empty when all does."""
@@ -79,6 +72,19 @@ class ArgumentCheck:
             self._validator = None
             return ()
         return tuple(f"{_pointer(error.absolute_path)}: {error.message[:300]}" for error in found[:MAX_ERRORS])
+
+
+@functools.lru_cache(maxsize=256)
+def _validator(schema_text: str) -> tuple[Validator | None, str]:
+    """The validator for a schema, or why there is none. Checking a schema takes longer than checking a call with it."""
+    schema = json.loads(schema_text)
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    try:
+        kind.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        return None, f"the tool's schema is not valid: {error.message[:200]}"
+    # A registry of its own without a way to fetch: a schema may not make us read an address.
+    return kind(schema, registry=Registry()), ""
 
 
 def _pointer(path: Any) -> str:
