@@ -158,9 +158,16 @@ def _endpoints() -> None:
 
 
 def _results_file(suite: str) -> Path:
-    """A name that no other run has: its rows-so-far file is created here and now."""
+    """A name that no other run has: its rows-so-far file is created here and now.
+
+    Raises:
+        CommandError: the folder cannot be made.
+    """
     folder = home() / "results"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"{folder}: no results can be written there ({error.strerror}); set EVALS_HOME.") from error
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     names = (f"{stamp}-{suite}{'' if number == 1 else f'-{number}'}.json" for number in itertools.count(1))
     return next(folder / name for name in names if _claimed((folder / name).with_suffix(".jsonl")))

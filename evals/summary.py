@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from evals.results import Row, Status, Tokens
 
 LONGEST_REASON = 300
 """Characters of a reason that are shown; the viewer has all of it."""
+
+_STACK = re.compile(r"\n\s+at ")
+"""Where JavaScript's stack begins in the text of an error."""
 
 _COUNTED = (
     (Status.PASSED, "passed", "passed"),
@@ -73,7 +77,7 @@ def _lines(outcome: RunOutcome) -> Iterator[str]:
         yield from (f"  {sentence}" for sentence in found.left)
         if found.command:
             yield f"  To finish: {found.command}"
-    if rows:
+    if any(row.tokens.requests for row in rows):
         yield _spent(rows)
     if outcome.results_file is not None:
         yield f"Results: {_short(outcome.results_file)}"
@@ -139,7 +143,7 @@ def _duration(seconds: float) -> str:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join(_STACK.split(text, maxsplit=1)[0].split())
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
 
 

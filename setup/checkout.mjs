@@ -32,7 +32,7 @@ export function places(checkout = CHECKOUT) {
   };
 }
 
-/** The environment of everything that is started: one Python, one database, no calls home. What is set already stays. */
+/** The environment of promptfoo: one Python, one database, no calls home. What is set already stays. */
 export function environment(at, base = process.env) {
   const home = base.EVALS_HOME || join(at.checkout, ".evals");
   return {

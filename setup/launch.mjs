@@ -2,7 +2,7 @@
 // Start a Python module of this checkout in its own .venv, after making sure that everything is installed:
 //   node setup/launch.mjs [--tests] MODULE [ARGUMENT…]
 
-import { environment, places } from "./checkout.mjs";
+import { places } from "./checkout.mjs";
 import { ensure } from "./ensure.mjs";
 import { handOver } from "./handover.mjs";
 import { fail } from "./problem.mjs";
@@ -14,7 +14,7 @@ const at = places();
 
 try {
   await ensure(at, { tests });
-  handOver(at.python, ["-m", module, ...rest], environment(at));
+  handOver(at.python, ["-m", module, ...rest], process.env);
 } catch (error) {
   fail(error);
 }

@@ -1,5 +1,9 @@
 #!/usr/bin/env node
-// promptfoo itself, as installed by the set-up, with a Node that it accepts and the Python of this checkout.
+// promptfoo itself, as installed by the set-up, with a Node that it accepts and the Python of this checkout. Whatever server
+// it opens (its viewer, for one) listens on this machine only.
+
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 
 import { environment, places } from "./checkout.mjs";
 import { ensure } from "./ensure.mjs";
@@ -10,7 +14,8 @@ const at = places();
 
 try {
   const node = await ensure(at);
-  handOver(node, ["--disable-warning=ExperimentalWarning", at.promptfoo, ...process.argv.slice(2)], environment(at));
+  const flags = ["--disable-warning=ExperimentalWarning", `--import=${pathToFileURL(join(at.setup, "loopback.mjs"))}`];
+  handOver(node, [...flags, at.promptfoo, ...process.argv.slice(2)], environment(at));
 } catch (error) {
   fail(error);
 }
