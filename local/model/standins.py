@@ -9,11 +9,13 @@ from .careless import careless_agent
 from .developer import developer
 from .judge import judge
 from .protocol import ChatRequest, Reply
+from .scenario_writer import scenario_writer
 
 STANDINS: Mapping[str, Callable[[ChatRequest], Reply]] = {
     "spoke-agent": spoke_agent,
     "spoke-agent-careless": careless_agent,
     "developer": developer,
     "judge": judge,
+    "scenario-writer": scenario_writer,
 }
 """Every model that this server knows."""
