@@ -35,6 +35,9 @@ CHECKS = (
     "rubric",
     "groundedness",
     "user_goal",
+    "task_completion",
+    "goals",
+    "scenario",
 )
 """The assertions that a contract may contain. Each is also one by itself, with the same config."""
 

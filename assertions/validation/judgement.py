@@ -13,7 +13,7 @@ from typing import Any
 
 from assertions.evidence import Evidence
 from assertions.json_pointer import MISSING, find
-from assertions.validation.submissions import Document, from_result, place, read_file, submitted
+from assertions.validation.submissions import Document, from_result, place, submitted
 from assertions.verdict import CheckResult, ConfigError, NotEvaluated, conjunction, failed, not_evaluated, passed
 from episodes.canonical import canonical_json
 from episodes.record import ToolCall, ToolStatus
@@ -70,8 +70,7 @@ def read_config(config: Mapping[str, Any]) -> None:
 
 def _by_schemas(evidence: Evidence, documents: Sequence[Document], config: Mapping[str, Any]) -> list[CheckResult]:
     references = {
-        name: read_file(evidence, name, f"/references/{index}")
-        for index, name in enumerate(config.get("references", ()))
+        name: _file(evidence, name, f"/references/{index}") for index, name in enumerate(config.get("references", ()))
     }
     parts = []
     for key, part in (("schema", "schema"), ("additionalSchema", "additional_schema")):
@@ -88,16 +87,23 @@ def _by_schemas(evidence: Evidence, documents: Sequence[Document], config: Mappi
 
 def _schema(evidence: Evidence, source: Any, key: str) -> Any:
     if isinstance(source, str):
-        return read_file(evidence, source, key)
+        return _file(evidence, source, key)
     if isinstance(source, dict) and "tool" in source:
         found = from_result(evidence, source["tool"], source.get("path", ""))
         if found is not None and not found.problem:
             return found.value
         if "otherwise" in source:
-            return read_file(evidence, source["otherwise"], f"{key}/otherwise")
+            return _file(evidence, source["otherwise"], f"{key}/otherwise")
         problem = f"{found.where}: {found.problem}" if found is not None else f"no call of {source['tool']} succeeded"
         raise NotEvaluated(f"the schema is unknown: {problem}")
     return source
+
+
+def _file(evidence: Evidence, name: str, key: str) -> Any:
+    # Late: most schemas come from the record, and reading files needs more imports.
+    from assertions.matching.documents import read_document
+
+    return read_document(name, evidence, key)
 
 
 def _by_schema(

@@ -16,7 +16,6 @@ from episodes.record import ToolCall, ToolStatus
 
 Occurrence = Literal["first", "last", "all"]
 _FENCE = re.compile(r"```(?:json|jsonc)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORECASE)
-MAX_FILE_BYTES = 16_000_000
 
 
 @frozen
@@ -61,26 +60,6 @@ def from_result(evidence: Evidence, tool: str, path: str) -> Document | None:
     if not calls:
         return None
     return _document(f"the result of {place(calls[-1])}", calls[-1].result, path, calls[-1])
-
-
-def read_file(evidence: Evidence, name: str, key: str) -> Any:
-    """A JSON file, by a path relative to the case's suite folder or to the working folder.
-
-    Raises:
-        ConfigError: it is not there, too long, or not JSON.
-    """
-    relative = name.removeprefix("file://")
-    for folder in evidence.folders():
-        path = folder / relative
-        if path.is_file():
-            if path.stat().st_size > MAX_FILE_BYTES:
-                raise ConfigError(key, f"{name} is longer than {MAX_FILE_BYTES} bytes")
-            try:
-                return parse(path.read_text(encoding="utf-8"))
-            except ValueError as error:
-                raise ConfigError(key, f"{name} is not JSON: {error}") from None
-    looked = ", ".join(str(folder) for folder in evidence.folders())
-    raise ConfigError(key, f"there is no file {name!r}", f"a path relative to {looked}")
 
 
 def parse(text: str) -> Any:

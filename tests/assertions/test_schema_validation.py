@@ -199,8 +199,7 @@ def test_a_file_that_is_not_there_is_an_error_of_the_config(tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     result = judge(conversation(submits({})), {"schema": "none.json", "submitted": SUBMITTED})
     assert result.reason == (
-        "NOT EVALUATED: case C01, config of schema_validation, /schema: there is no file 'none.json'; "
-        f"allowed: a path relative to {tmp_path}"
+        f"NOT EVALUATED: case C01, config of schema_validation, /schema: there is no file {tmp_path}/none.json"
     )
 
 

@@ -1,0 +1,124 @@
+"""What a judge gets to see of an episode: the conversation, one answer, and what the agent could know."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from assertions.contracts.answer_facts import agent_texts
+from assertions.evidence import Evidence
+from assertions.pull_requests.proof import message_text
+from assertions.verdict import NotEvaluated
+from episodes.frozen import frozen
+
+MAX_CONTEXT = 120_000
+"""Characters of context that a judge is shown. When there is more, the oldest part is left out, and that is said."""
+
+_CUT = re.compile(r"\[cut: \d+ of \d+ characters, SHA-256 ")
+"""How the record marks a text of which it holds the beginning only."""
+
+
+@frozen
+class Answer:
+    """The agent's last words in one turn, what it was asked there, and what it could know by then."""
+
+    turn: int
+    question: str
+    text: str
+    context: str
+    context_is_cut: bool
+    used_tools: bool
+
+
+def answer_text(evidence: Evidence, scope: str) -> str:
+    """Everything that the agent said (`all`), or its last message (`last`).
+
+    Raises:
+        NotEvaluated: it said nothing.
+    """
+    texts = agent_texts(evidence)
+    if not texts:
+        raise NotEvaluated("the record holds no words of the agent")
+    return texts[-1] if scope == "last" else "\n\n".join(texts)
+
+
+def transcript(evidence: Evidence) -> str:
+    """The conversation as both sides see it: messages, and which tools ran with what result (shortened).
+
+    Raises:
+        NotEvaluated: there is none.
+    """
+    lines = []
+    for message in evidence.record().messages:
+        text = message_text(message)
+        if text.strip() and message.get("role") in ("user", "assistant"):
+            speaker = "Developer" if message.get("role") == "user" else "Assistant"
+            lines.append(f"{speaker}: {text}")
+    if not lines:
+        if not evidence.output.strip():
+            raise NotEvaluated("the record holds no conversation")
+        lines.append(evidence.output)
+    for call in evidence.record().tool_calls or ():
+        lines.append(f"Tool call in turn {call.turn}: {call.name}, status {call.status}, result {_short(call.result)}")
+    return "\n\n".join(lines)
+
+
+def answers(evidence: Evidence) -> list[Answer]:
+    """The agent's answer of each turn, with what it could know: instructions, earlier messages, tool results.
+
+    Raises:
+        NotEvaluated: the record has no messages or does not know its tool calls.
+    """
+    calls = evidence.calls()
+    turns: dict[int, list[Mapping[str, Any]]] = {}
+    before: list[Mapping[str, Any]] = []
+    for message in evidence.record().messages:
+        if message.get("role") == "system":
+            before.append(message)
+        elif isinstance(message.get("turn"), int):
+            turns.setdefault(message["turn"], []).append(message)
+    if not turns:
+        raise NotEvaluated("the record has no messages with turns")
+    found = []
+    for turn, messages in sorted(turns.items()):
+        said = [text for text in map(message_text, _by(messages, "assistant")) if text.strip()]
+        if said:
+            last = max(
+                i for i, one in enumerate(messages) if one.get("role") == "assistant" and message_text(one).strip()
+            )
+            context = "\n\n".join(_lines([*before, *messages[:last]]))
+            found.append(
+                Answer(
+                    turn=turn,
+                    question="\n".join(map(message_text, _by(messages, "user"))),
+                    text=said[-1],
+                    context=context[-MAX_CONTEXT:],
+                    context_is_cut=len(context) > MAX_CONTEXT or _CUT.search(context) is not None,
+                    used_tools=any(call.turn == turn and call.status.executed is not False for call in calls),
+                )
+            )
+        before += messages
+    return found
+
+
+def _lines(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    names = {"system": "Instructions", "user": "Developer", "assistant": "Assistant", "tool": "Tool result"}
+    for message in messages:
+        text = message_text(message)
+        if text.strip():
+            yield f"{names.get(str(message.get('role')), 'Note')}: {text}"
+        for call in message.get("tool_calls") or ():
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict):
+                yield f"Tool call: {function.get('name')} {function.get('arguments')}"
+
+
+def _by(messages: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, Any]]:
+    return [message for message in messages if message.get("role") == role]
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 500 else f"{text[:500]}… ({len(text)} characters)"

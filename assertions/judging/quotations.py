@@ -1,0 +1,43 @@
+"""Does what a judge quotes really stand there? A quotation that does not is no evidence."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_WORD = re.compile(r"\w+", re.UNICODE)
+_GAP = re.compile(r"\.\.\.|…|(?<=[.!?:;])\s+|\n")
+
+
+def stands_in(quotation: str, text: str) -> bool:
+    """Whether `quotation` stands in `text`, word for word.
+
+    Case, white space, punctuation and markup make no difference; words and numbers do. Something may be left out at an
+    ellipsis and between sentences (a list's numbers, say), but the pieces must follow each other. A quotation without
+    any word stands nowhere.
+    """
+    words = _words(text)
+    at = 0
+    pieces = [piece for piece in map(_words, _GAP.split(quotation)) if piece]
+    for piece in pieces:
+        found = _find(piece, words, at)
+        if found is None:
+            return False
+        at = found + len(piece)
+    return bool(pieces)
+
+
+def same_words(left: str, right: str) -> bool:
+    """Whether two texts have the same words in the same order."""
+    return _words(left) == _words(right)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def _find(piece: list[str], words: list[str], start: int) -> int | None:
+    for at in range(start, len(words) - len(piece) + 1):
+        if words[at] == piece[0] and words[at : at + len(piece)] == piece:
+            return at
+    return None
