@@ -68,35 +68,35 @@ def sweep(
 
 def _look_until_settled(
     path: Path, run: RunLedger, find_host: Callable[[], PullRequestHost], options: SweepOptions
-) -> dict[str, list[CleanupItem]]:
-    """The items of each intent. Calls that may still be going on are looked at again until the time is up."""
+) -> dict[str, tuple[Creation, list[CleanupItem]]]:
+    """The creation and the items of each intent. Calls that may still be going on are looked at again until the time is up."""
     # Late, because it brings HTTP with it and most hook calls have nothing to do.
     from episodes.sweep_steps import Sweeper
 
     deadline = time.monotonic() + options.settle_s
-    done: dict[str, list[CleanupItem]] = {}
+    done: dict[str, tuple[Creation, list[CleanupItem]]] = {}
     waiting = _chosen(run, options)
     with Sweeper(find_host, options) as sweeper:
         while True:
             for creation, items in sweeper.handle(waiting):
-                done[creation.intent_id] = items
-            again = {key for key, items in done.items() if any(item.outcome is Outcome.IN_FLIGHT for item in items)}
+                done[creation.intent_id] = creation, items
+            again = {key for key, (_, items) in done.items() if any(one.outcome is Outcome.IN_FLIGHT for one in items)}
             if not again or time.monotonic() >= deadline:
                 return done
             time.sleep(LOOK_AGAIN_SECONDS)
             waiting = [creation for creation in read_ledger(path).creations if creation.intent_id in again]
 
 
-def _write_down(home: Path, run_id: str, items: dict[str, list[CleanupItem]]) -> None:
+def _write_down(home: Path, run_id: str, done: dict[str, tuple[Creation, list[CleanupItem]]]) -> None:
     ledger = Ledger.open(home, run_id, host="")
-    for intent_id, group in items.items():
+    for intent_id, (creation, group) in done.items():
         if any(item.outcome is Outcome.IN_FLIGHT for item in group):
             continue
         for item in group:
             outcome = Outcome.FAILED if item.branch == "failed" else item.outcome
             ledger.swept(intent_id, item.step_id, item.repository, item.id, outcome, item.detail)
-        if all(item.id for item in group):
-            # Found by the marker, or named by a result: the intent itself is settled when all of them are.
+        if creation.pull_request is None and all(item.id for item in group):
+            # Found by the marker: the intent itself is settled when all of them are.
             outcome = Outcome.FAILED if any(item.left for item in group) else group[0].outcome
             ledger.swept(intent_id, group[0].step_id, "", "", outcome)
 
@@ -105,5 +105,5 @@ def _chosen(run: RunLedger, options: SweepOptions) -> list[Creation]:
     return [one for one in run.unsettled if options.step_id is None or one.step_id == options.step_id]
 
 
-def _flat(groups: dict[str, list[CleanupItem]]) -> list[CleanupItem]:
-    return [item for group in groups.values() for item in group]
+def _flat(done: dict[str, tuple[Creation, list[CleanupItem]]]) -> list[CleanupItem]:
+    return [item for _, group in done.values() for item in group]

@@ -171,5 +171,5 @@ def test_the_ledger_keeps_what_was_done(tmp_path: Path, server: GitHub) -> None:
     _killed_run(tmp_path, server, "E1", 41)
     main(["cleanup"])
     rows = [json.loads(line) for line in ledger_file(tmp_path, "E1").read_text().splitlines()]
-    assert [row["kind"] for row in rows] == ["intent", "result", "swept", "swept"]
+    assert [row["kind"] for row in rows] == ["intent", "result", "swept"]
     assert rows[2]["outcome"] == "abandoned"
