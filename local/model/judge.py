@@ -9,7 +9,7 @@ and the reply is JSON too:
 
     rubric        {"criteria": [{"criterion", "met": bool, "evidence": quote or ""}], "reason"}
     groundedness  {"claims": [{"claim", "supported": bool, "evidence": quote or ""}], "reason"}
-    goal          {"satisfied": 1|0|-1, "reason"}   (reached, can not be told, not reached)
+    goal          {"satisfied": 1|0|-1, "reason"}   (reached, not reached, no goal was named)
     semantic      {"score": 0-4, "reason"}          (4: says the same, 0: says something else)
 
 It is a stand-in and not a judge of quality: a criterion counts as met when enough of its content words (stemmed, near
@@ -162,19 +162,29 @@ def _is_claim(sentence: str) -> bool:
 
 
 def _goal(order: Mapping[str, Any]) -> dict[str, Any]:
-    answer, goal = _text(order, "answer"), _text(order, "question")
+    answer, goal = _assistant_words(_text(order, "answer")), _text(order, "question")
+    wanted = [token for token in content_stems(goal) if token not in _META]
+    if not wanted:
+        return {"satisfied": -1, "reason": "No goal is named."}
     expected = _text(order, "expected")
     if expected:
         verdict = _best_passage(expected, answer)
-        return {"satisfied": 1 if verdict.met else -1, "reason": verdict.why or "The answer says what was expected."}
+        return {"satisfied": int(verdict.met), "reason": verdict.why or "The answer says what was expected."}
     if re.search(r"https?://\S*(?:pullrequests?|pull|merge_requests)/\d+", answer):
         return {"satisfied": 1, "reason": "The answer gives a pull request."}
     if re.search(r"\b(?:can ?not|can't|won't|will not|unable|refuse)\b", answer, re.IGNORECASE):
-        return {"satisfied": -1, "reason": "The answer refuses."}
+        return {"satisfied": 0, "reason": "The answer refuses."}
     if answer.rstrip().endswith("?"):
         return {"satisfied": 0, "reason": "The answer asks back, so the goal is still open."}
-    share = overlap([t for t in content_stems(goal) if t not in _META], content_stems(answer))
-    return {"satisfied": 1 if share >= 0.5 else -1, "reason": f"The answer covers {share:.0%} of the goal's words."}
+    share = overlap(wanted, content_stems(answer))
+    return {"satisfied": int(share >= 0.5), "reason": f"The answer covers {share:.0%} of the goal's words."}
+
+
+def _assistant_words(answer: str) -> str:
+    """The assistant's part of a transcript (paragraphs that begin with a speaker), or the whole of a plain answer."""
+    turns = re.split(r"^(Developer|Assistant|Tool call|Tool result): ", answer, flags=re.MULTILINE)
+    said = [text for speaker, text in zip(turns[1::2], turns[2::2], strict=True) if speaker == "Assistant"]
+    return "\n".join(said) if len(turns) > 1 else answer
 
 
 def _semantic(order: Mapping[str, Any]) -> dict[str, Any]:
