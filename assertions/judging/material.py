@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,6 +12,8 @@ from assertions.pull_requests.proof import message_text
 from assertions.verdict import NotEvaluated
 from episodes.frozen import frozen
 
+MAX_RESULT = 1_000
+"""Characters of one tool result in a transcript."""
 MAX_CONTEXT = 120_000
 """Characters of context that a judge is shown. When there is more, the oldest part is left out, and that is said."""
 
@@ -45,23 +46,17 @@ def answer_text(evidence: Evidence, scope: str) -> str:
 
 
 def transcript(evidence: Evidence) -> str:
-    """The conversation as both sides see it: messages, and which tools ran with what result (shortened).
+    """The conversation: both sides' messages, and which tools ran with what result (shortened), in order.
 
     Raises:
         NotEvaluated: there is none.
     """
-    lines = []
-    for message in evidence.record().messages:
-        text = message_text(message)
-        if text.strip() and message.get("role") in ("user", "assistant"):
-            speaker = "Developer" if message.get("role") == "user" else "Assistant"
-            lines.append(f"{speaker}: {text}")
+    spoken = [message for message in evidence.record().messages if message.get("role") != "system"]
+    lines = list(_lines(spoken, MAX_RESULT))
+    if not lines and evidence.output.strip():
+        lines = [evidence.output]
     if not lines:
-        if not evidence.output.strip():
-            raise NotEvaluated("the record holds no conversation")
-        lines.append(evidence.output)
-    for call in evidence.record().tool_calls or ():
-        lines.append(f"Tool call in turn {call.turn}: {call.name}, status {call.status}, result {_short(call.result)}")
+        raise NotEvaluated("the record holds no conversation")
     return "\n\n".join(lines)
 
 
@@ -103,10 +98,13 @@ def answers(evidence: Evidence) -> list[Answer]:
     return found
 
 
-def _lines(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _lines(messages: Sequence[Mapping[str, Any]], most: int = MAX_CONTEXT) -> Iterator[str]:
+    """One paragraph per message and tool call; `most` limits the characters of each tool result."""
     names = {"system": "Instructions", "user": "Developer", "assistant": "Assistant", "tool": "Tool result"}
     for message in messages:
         text = message_text(message)
+        if message.get("role") == "tool" and len(text) > most:
+            text = f"{text[:most]}… ({len(text)} characters)"
         if text.strip():
             yield f"{names.get(str(message.get('role')), 'Note')}: {text}"
         for call in message.get("tool_calls") or ():
@@ -117,8 +115,3 @@ def _lines(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _by(messages: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, Any]]:
     return [message for message in messages if message.get("role") == role]
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 500 else f"{text[:500]}… ({len(text)} characters)"

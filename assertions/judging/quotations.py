@@ -6,15 +6,16 @@ import re
 import unicodedata
 
 _WORD = re.compile(r"\w+", re.UNICODE)
+_MARKER = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+", re.MULTILINE)
 _GAP = re.compile(r"\.\.\.|…|(?<=[.!?:;])\s+|\n")
 
 
 def stands_in(quotation: str, text: str) -> bool:
     """Whether `quotation` stands in `text`, word for word.
 
-    Case, white space, punctuation and markup make no difference; words and numbers do. Something may be left out at an
-    ellipsis and between sentences (a list's numbers, say), but the pieces must follow each other. A quotation without
-    any word stands nowhere.
+    Case, white space, punctuation and markup (the numbers of a list included) make no difference; words and numbers do.
+    Something may be left out at an ellipsis and between sentences, but the pieces must follow each other. A quotation
+    without any word stands nowhere.
     """
     words = _words(text)
     at = 0
@@ -33,7 +34,7 @@ def same_words(left: str, right: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return _WORD.findall(unicodedata.normalize("NFKC", _MARKER.sub("", text)).casefold())
 
 
 def _find(piece: list[str], words: list[str], start: int) -> int | None:
