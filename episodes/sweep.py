@@ -69,7 +69,7 @@ def sweep(
 def _look_until_settled(
     path: Path, run: RunLedger, find_host: Callable[[], PullRequestHost], options: SweepOptions
 ) -> dict[str, tuple[Creation, list[CleanupItem]]]:
-    """The creation and the items of each intent. Calls that may still be going on are looked at again until the time is up."""
+    """Each intent's creation and items. Calls that may still be going on are looked at again until the time is up."""
     # Late, because it brings HTTP with it and most hook calls have nothing to do.
     from episodes.sweep_steps import Sweeper
 
