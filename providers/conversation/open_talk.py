@@ -17,15 +17,17 @@ class OpenTalk:
         self._user = user
         self._welcome_due = user.script.speaks_first == "agent"
         self._opening_due = bool(user.script.opening)
+        self._spoken = False
 
     async def move(self) -> UserMove:
         if self._welcome_due:
             self._welcome_due = False
             return UserMove(WELCOME, "event")
         if self._opening_due:
-            self._opening_due = False
+            self._opening_due, self._spoken = False, True
             return self._user.say(self._user.script.opening, "opening")
-        return await self._user.next_move()
+        first, self._spoken = not self._spoken, True
+        return await self._user.next_move(must_speak=first)
 
     async def hear(self, answer: AgentAnswer) -> Ending | None:
         self._user.hear(answer.text)

@@ -67,7 +67,8 @@ class SimulatedUser:
         script = replace(self.script, goal=goal) if goal else self.script
         defects: list[Defect] = []
         for _ in range(REGENERATIONS + 1):
-            reply = await self._ask(user_instructions(script, guide=guide, remarks=[d.remark for d in defects]))
+            remarks = [defect.remark for defect in defects]
+            reply = await self._ask(user_instructions(script, guide=guide, begins=must_speak, remarks=remarks))
             split = split_stop_signal(reply.text)
             defect = find_defect(split, self._moment(script, reply, must_speak))
             if defect is None:
@@ -106,7 +107,6 @@ class SimulatedUser:
 
     async def _ask(self, instructions: str) -> ModelReply:
         messages = [{"role": "system", "content": instructions}]
-        # The developer's first message must not get lost or come first, or the model begins the talk once more.
         if not self._history or self._history[0]["role"] == "assistant":
             messages.append({"role": "user", "content": BEGIN})
         request = ModelRequest([*messages, *self._history])

@@ -152,7 +152,8 @@ def _repeats_itself(text: str, moment: Moment) -> Defect | None:
         return None
     mine = normalised(text)
     earlier = [normalised(message) for message in moment.said]
-    if mine == earlier[0] and len(mine.split()) > 3:
+    opener = earlier[0] if moment.script.speaks_first == "user" else normalised(moment.script.opening)
+    if mine == opener and len(mine.split()) > 3:
         return _defect(DefectKind.REPEATS_ITSELF, "It is the first message again, although the agent has answered it.")
     # An agent that asks the same twice gets the same answer twice, and that is not the developer's fault.
     if not asks_something(moment.last_heard) and (mine == earlier[-1] or (len(mine.split()) > 4 and mine in earlier)):

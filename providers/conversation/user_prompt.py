@@ -14,7 +14,11 @@ FACTS_HEADING = "Facts you know (tell one only when you are asked for it):"
 NEVER_SAY_HEADING = "Never say:"
 
 BEGIN = "(You are connected to the agent. Write your first message.)"
-"""Stands in for the agent's words when the model has to write the first message."""
+"""Stands in for the agent's words before the developer's first message: a conversation that begins with an assistant's
+message is refused by some services, and a first message that is left out is said again by some models."""
+
+NOT_SPOKEN_YET = "You have not spoken of your goal yet: do so now, or answer what the agent has just asked."
+"""Without it, a developer who has just got what the last step was about would leave."""
 
 SILENCE = "(The agent's answer is empty.)"
 
@@ -29,13 +33,16 @@ You are done when the agent has done what you want, or has clearly refused. Do n
 answer, and not while the agent still waits for one."""
 
 
-def user_instructions(script: Script, *, goal: str = "", guide: str = "", remarks: Sequence[str] = ()) -> str:
+def user_instructions(
+    script: Script, *, goal: str = "", guide: str = "", begins: bool = False, remarks: Sequence[str] = ()
+) -> str:
     """The system message of the simulated user.
 
     Args:
         script: what the developer is and knows.
         goal: the goal of the current step; the script's goal when it is empty.
         guide: what a simulation's step lets the developer know on top.
+        begins: whether the goal has not been spoken of yet.
         remarks: why earlier drafts of the next message were thrown away.
     """
     lines = [ROLE, "", f"Your goal: {goal or script.goal}", f"Persona: {script.persona.in_words()}"]
@@ -46,6 +53,8 @@ def user_instructions(script: Script, *, goal: str = "", guide: str = "", remark
         lines += ["", FACTS_HEADING, *(f"- {topic}: {value}" for topic, value in known)]
     if script.persona.never_say:
         lines += ["", NEVER_SAY_HEADING, *(f"- {phrase}" for phrase in script.persona.never_say)]
+    if begins:
+        lines += ["", NOT_SPOKEN_YET]
     lines += ["", f"When you are done reply with exactly: {STOP_SIGNAL}"]
     if remarks:
         lines += ["", "A draft of your next message was thrown away. Write another one."]

@@ -33,8 +33,8 @@ def test_a_thrown_away_reply_is_nowhere_in_the_conversation_and_quoted_in_a_warn
     assert "my next message" not in str(outcome.episode.messages)
     assert "my next message" not in str(outcome.model.asked("user")[-1])
     assert outcome.episode.warnings == (
-        "simulated user: a draft was thrown away (turn 2, try 1), meta_talk: It talks about the task instead of doing it: "
-        '"As the user". ("As the user, my next message should be: cancel it")',
+        "simulated user: a draft was thrown away (turn 2, try 1), meta_talk: It talks about the task instead of "
+        'doing it: "As the user". ("As the user, my next message should be: cancel it")',
     )
 
 

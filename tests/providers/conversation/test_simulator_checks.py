@@ -1,5 +1,7 @@
 """What a simulated user must not write, and what it may: both lists matter, a good reply thrown away costs the case."""
 
+from dataclasses import replace
+
 import pytest
 
 from providers.conversation.persona import Persona
@@ -123,6 +125,11 @@ def test_a_longer_number_that_begins_like_a_forbidden_one_is_allowed() -> None:
 def test_the_opening_again_after_the_agent_answered_is_a_repetition() -> None:
     assert kind(SCRIPT.opening) is DefectKind.REPEATS_ITSELF
     assert kind("i need a copy of spoke-crm-test please") is DefectKind.REPEATS_ITSELF
+
+
+def test_where_the_agent_speaks_first_the_first_answer_is_no_opening() -> None:
+    moment = Moment(replace(SCRIPT, opening="", speaks_first="agent"), ("I do not know that.",), ("Which?", "Which?"))
+    assert kind("I do not know that.", moment) is None
 
 
 def test_the_same_answer_to_the_same_question_is_not_the_developers_fault() -> None:

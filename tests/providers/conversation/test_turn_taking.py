@@ -87,6 +87,9 @@ def test_without_a_request_the_model_writes_the_first_message() -> None:
     outcome = talk({"goal": "Learn the rules."}, ["Here they are."], user=["What are the rules?", "###STOP###"])
     assert outcome.agent.seen == ["What are the rules?"]
     assert outcome.episode.messages[0]["source"] == "model"
+    first, second = (body["messages"][0]["content"] for body in outcome.model.asked("user"))
+    assert "You have not spoken of your goal yet" in first
+    assert "not spoken" not in second
 
 
 def test_an_agent_that_speaks_first_is_greeted_by_an_event_and_then_hears_the_request() -> None:
