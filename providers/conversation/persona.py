@@ -61,6 +61,11 @@ def read_persona(value: Any, where: str = "vars.persona") -> Persona:
     return replace(ready_made[like] if like else Persona(), **_checked(traits, where))
 
 
+def ready_made_names() -> tuple[str, ...]:
+    """The personas that a case can name."""
+    return tuple(_ready_made())
+
+
 @cache
 def _ready_made() -> dict[str, Persona]:
     data = yaml.safe_load(PERSONAS_FILE.read_text(encoding="utf-8"))
