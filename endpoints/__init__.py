@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Portal,
         PullRequestHost,
         resolve,
+        resolve_model,
         resolve_pull_request_host,
     )
     from endpoints.settings import SettingsError
@@ -28,6 +29,7 @@ _HOMES = {
     "PullRequestHost": "addresses",
     "SettingsError": "settings",
     "resolve": "addresses",
+    "resolve_model": "addresses",
     "resolve_pull_request_host": "addresses",
 }
 
@@ -48,5 +50,6 @@ __all__ = [
     "PullRequestHost",
     "SettingsError",
     "resolve",
+    "resolve_model",
     "resolve_pull_request_host",
 ]

@@ -87,6 +87,22 @@ def resolve(environment: Mapping[str, str] | None = None, *, lease: int | None =
     )
 
 
+def resolve_model(environment: Mapping[str, str] | None = None) -> ModelEndpoint:
+    """Find only the model service; the local stack is joined, or started, when the environment does not say.
+
+    A judge needs no portal and no pull-request host.
+
+    Raises:
+        local_stack.StackError: the local stack did not start.
+    """
+    names = os.environ if environment is None else environment
+    model = _model(names)
+    if model is not None:
+        return model
+    stack = local_stack.join(home(names), [os.getpid()])
+    return ModelEndpoint("compatible", stack.model_url, stack.model_key)
+
+
 def resolve_pull_request_host(environment: Mapping[str, str] | None = None) -> PullRequestHost:
     """Find only where pull requests live; the local stack is joined, or started, when the environment does not say.
 

@@ -132,15 +132,15 @@ class ModelJudge:
     async def _ask(
         self, order: Order, kind: type[_Read], accept: Callable[[_Read], None], settings: Any
     ) -> tuple[_Read, dict[str, Any]]:
-        from endpoints import SettingsError, resolve
+        from endpoints import resolve_model
         from endpoints.local_stack import StackError
         from models.deadline import Deadline
         from models.protocol import ModelFailure
         from models.service import open_model
 
         try:
-            endpoint = resolve().model
-        except (SettingsError, StackError) as error:
+            endpoint = resolve_model()
+        except StackError as error:
             raise NotEvaluated(f"there is no model that could judge: {error}") from None
         try:
             async with open_model(endpoint, settings) as model:

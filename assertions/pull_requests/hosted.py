@@ -37,13 +37,13 @@ def from_host(pulls: Sequence[Created], *, paths: bool) -> dict[str, State | Non
         NotEvaluated: the run's host can not be reached or did not answer, or is not the one in the address.
     """
     # Late: a case whose agent created nothing never needs the endpoints.
-    from endpoints import SettingsError, resolve_pull_request_host
+    from endpoints import resolve_pull_request_host
     from endpoints.local_stack import StackError
     from episodes.hosts import HostError, host_for
 
     try:
         host = resolve_pull_request_host()
-    except (SettingsError, StackError) as error:
+    except StackError as error:
         raise NotEvaluated(f"the pull-request host is not known: {error}") from error
     found: dict[str, State | None] = {}
     client = host_for(host)
