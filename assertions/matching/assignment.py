@@ -84,9 +84,16 @@ def largest_matching(lefts: int, rights: int, fits: Callable[[int, int], bool]) 
     return chosen
 
 
-def augment(left: int, edges: Sequence[Sequence[int]], partner_of: list[int | None]) -> bool:
-    """Find a partner for `left`, moving others to other partners where that helps; nobody loses theirs.
+def augment(
+    left: int,
+    edges: Sequence[Sequence[int]],
+    partner_of: list[int | None],
+    can_leave: Callable[[int], bool] | None = None,
+) -> int | None:
+    """Find a partner for `left`, moving others to other partners where that helps; nobody is left without one.
 
+    With `can_leave`, somebody of whom it is true may give up their partner, because there is room for them elsewhere.
+    Returns who left, or `left` itself when nobody had to, or None when there is no partner for `left`.
     Works without recursion, so that a chain of any length can be moved.
     """
     seen: set[int] = set()
@@ -103,9 +110,9 @@ def augment(left: int, edges: Sequence[Sequence[int]], partner_of: list[int | No
         seen.add(right)
         path.append((current, right))
         partner = partner_of[right]
-        if partner is None:
+        if partner is None or (can_leave is not None and can_leave(partner)):
             for taker, taken in path:
                 partner_of[taken] = taker
-            return True
+            return left if partner is None else partner
         waiting.append((partner, iter(edges[partner])))
-    return False
+    return None

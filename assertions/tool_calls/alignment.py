@@ -1,0 +1,84 @@
+"""Which call serves which step? The best alignment, with the order of the steps or without it.
+
+The best one fills the most required units (see `units`); among those it leaves over the fewest calls that a capped step
+could have taken; among those it matches the most calls. These three numbers do not depend on the order in which equal
+choices are tried, nor, without order, on the order in which the steps are listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assertions.matching.selection import Seen
+from assertions.tool_calls.ordered_batches import Rules, best_way
+from assertions.tool_calls.steps import Step
+from assertions.tool_calls.units import Fits, Unit, fill, unfold
+from episodes.frozen import frozen
+
+
+@frozen
+class Alignment:
+    """`step_of` gives for each call its step, None for a call that is left over. `filled` counts required units."""
+
+    filled: int
+    required: int
+    step_of: tuple[int | None, ...]
+
+    @property
+    def matched(self) -> int:
+        return sum(step is not None for step in self.step_of)
+
+    @property
+    def complete(self) -> bool:
+        return self.filled == self.required
+
+    def calls_of(self, step: int) -> list[int]:
+        return [call for call, own in enumerate(self.step_of) if own == step]
+
+    def left_over(self) -> list[int]:
+        return [call for call, own in enumerate(self.step_of) if own is None]
+
+
+def align_in_order(
+    steps: Sequence[Step], calls: Sequence[Seen], fits: Fits, wanted: Sequence[bool], strict: bool
+) -> Alignment:
+    """The best alignment in which no step is served before an earlier one.
+
+    Calls of one parallel batch have no order among themselves, unless `strict`. `wanted`: a capped step could take it.
+    """
+    units = unfold(steps)
+    base = len(calls) + 1
+
+    def weigh(unit: int, call: int) -> int:
+        return units[unit].required * base * base + wanted[call] * base + 1
+
+    way = best_way(_batches(calls), Rules(units, fits, weigh, wanted, strict))
+    return _alignment(units, len(calls), way.all_pairs())
+
+
+def align_freely(steps: Sequence[Step], count: int, fits: Fits, wanted: Sequence[bool]) -> Alignment:
+    """The best alignment when order does not matter."""
+    units = unfold(steps)
+    return _alignment(units, count, fill(units, range(len(units)), range(count), fits, wanted))
+
+
+def _batches(calls: Sequence[Seen]) -> list[list[int]]:
+    """Indexes of the calls, those of one model answer together. A batch of 0 is unknown: the call stands alone."""
+    batches: list[list[int]] = []
+    before: tuple[int, int] | None = None
+    for index, seen in enumerate(calls):
+        own = (seen.call.turn, seen.call.batch)
+        if own == before and seen.call.batch:
+            batches[-1].append(index)
+        else:
+            batches.append([index])
+        before = own
+    return batches
+
+
+def _alignment(units: Sequence[Unit], count: int, pairs: Sequence[tuple[int, int]]) -> Alignment:
+    step_of: list[int | None] = [None] * count
+    for unit, call in pairs:
+        step_of[call] = units[unit].step
+    filled = sum(units[unit].required for unit, _ in pairs)
+    return Alignment(filled, sum(unit.required for unit in units), tuple(step_of))

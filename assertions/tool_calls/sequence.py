@@ -1,0 +1,150 @@
+"""The judgement behind `tool_sequence`: the expected tools were called, in the expected order.
+
+Truth table. Expected steps `a, b`; the calls that count are in the left column:
+
+| calls | `exact` | `in_order` (default) | `any_order` | `subset` | `superset` |
+|---|---|---|---|---|---|
+| a b | pass | pass | pass | pass | pass |
+| b a | fail | fail | pass | pass | pass |
+| a x b | fail | pass | fail | fail | pass |
+| b x a | fail | fail | fail | fail | pass |
+| a b b | fail | pass | fail | fail | pass |
+| a | fail | fail | fail | pass | fail |
+| (none) | fail | fail | fail | pass | fail |
+| x | fail | fail | fail | fail | fail |
+| a and b in one parallel batch | pass | pass | pass | pass | pass |
+
+`exact`: these calls and no others, in this order. `in_order`: these in this order, others anywhere. `any_order`: these
+and no others. `subset`: no others than these. `superset`: at least these. A call serves one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assertions.evidence import Evidence
+from assertions.matching.call_pattern import CallPattern
+from assertions.matching.selection import Seen, Selection, TurnMissing, over_worlds, select
+from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order
+from assertions.tool_calls.sequence_config import Mode, SequenceConfig
+from assertions.tool_calls.sequence_reasons import Outcome, explain, praise
+from assertions.tool_calls.steps import Step
+from assertions.verdict import CheckResult, failed, not_evaluated, passed
+
+NAME = "tool_sequence"
+
+
+def judge(evidence: Evidence, config: SequenceConfig) -> CheckResult:
+    """Pass when the record proves the sequence."""
+    if config.per_turn is not None:
+        from assertions.tool_calls.sequence_per_turn import judge_per_turn
+
+        return judge_per_turn(evidence, config)
+    try:
+        selection = select(evidence, config.when, config.turns)
+    except TurnMissing as error:
+        return failed(NAME, error.reason)
+    steps = resolved(config.steps, evidence)
+    return over_worlds(NAME, selection, lambda world: _judge_world(world, selection, steps, config))
+
+
+def resolved(steps: Sequence[Step], evidence: Evidence) -> tuple[Step, ...]:
+    """The steps, with the schemas that they name read from their files."""
+    from dataclasses import replace
+
+    patterns: list[CallPattern] = [step.pattern.resolved(evidence) for step in steps]
+    return tuple(
+        step if pattern is step.pattern else replace(step, pattern=pattern)
+        for step, pattern in zip(steps, patterns, strict=True)
+    )
+
+
+def _judge_world(
+    world: Sequence[Seen], selection: Selection, steps: Sequence[Step], config: SequenceConfig
+) -> CheckResult:
+    outcome = compare(world, steps, config, hopeful=False)
+    scores = named_scores([outcome])
+    if outcome.score == 1.0:
+        verdict = passed(NAME, praise(outcome, config), 1.0, scores)
+    else:
+        reason = explain(outcome, selection, config)
+        if outcome.score >= config.threshold - 1e-12:
+            reason = f"score {outcome.score:.4g} reaches the threshold {config.threshold:g}: {reason}"
+            return passed(NAME, reason, outcome.score, scores)
+        verdict = failed(NAME, reason, outcome.score, scores)
+    if outcome.undecided and verdict.passed != (compare(world, steps, config, hopeful=True).score == 1.0):
+        return not_evaluated(NAME, f"{outcome.undecided}; {verdict.reason}")
+    return verdict
+
+
+def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig, hopeful: bool) -> Outcome:
+    """Align the calls with the steps. `hopeful`: arguments that were cut when they were recorded are taken to fit."""
+    table: dict[tuple[int, int], bool] = {}
+    undecided: list[str] = []
+
+    def fits(step: int, call: int) -> bool:
+        known = table.get((step, call))
+        if known is None:
+            match = steps[step].pattern.match(world[call].call)
+            known = match is not None and (match.fits or (hopeful and match.could_fit))
+            if match is not None and match.could_fit and not match.fits:
+                undecided.append(f"whether {world[call]} fits is unknown: {match.mismatches[0].text}")
+            table[step, call] = known
+        return known
+
+    capped = [index for index, step in enumerate(steps) if step.capped]
+    wanted = [any(fits(step, call) for step in capped) for call in range(len(world))]
+    freely = align_freely(steps, len(world), fits, wanted)
+    in_order = align_in_order(steps, world, fits, wanted, config.strict_batches)
+    alignment = in_order if config.mode.ordered else freely
+    surplus = [call for call in alignment.left_over() if wanted[call]] if config.mode.allows_extra else []
+    return Outcome(
+        steps=tuple(steps),
+        calls=tuple(world),
+        alignment=alignment,
+        in_order=in_order,
+        freely=freely,
+        surplus=tuple(surplus),
+        score=_score(config.mode, alignment, len(world), len(surplus)),
+        fits=fits,
+        undecided=undecided[0] if undecided else "",
+    )
+
+
+def named_scores(outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+    """Over all outcomes together.
+
+    precision: calls that serve a step / calls that count. recall: required calls that are there / required calls.
+    order_distance: the share of the calls that serve a step in some order, but not in the expected one; left out when
+    no call serves a step.
+    """
+    calls = sum(len(outcome.calls) for outcome in outcomes)
+    matched = sum(outcome.alignment.matched for outcome in outcomes)
+    required = sum(outcome.alignment.required for outcome in outcomes)
+    filled = sum(outcome.alignment.filled for outcome in outcomes)
+    precision = matched / calls if calls else float(not required)
+    recall = filled / required if required else 1.0
+    scores = {
+        f"{NAME}.precision": precision,
+        f"{NAME}.recall": recall,
+        f"{NAME}.f1": 2 * precision * recall / (precision + recall) if precision + recall else 0.0,
+    }
+    freely = sum(outcome.freely.matched for outcome in outcomes)
+    if freely:
+        ordered = sum(outcome.in_order.matched for outcome in outcomes)
+        scores[f"{NAME}.order_distance"] = max(0.0, (freely - ordered) / freely)
+    return scores
+
+
+def _score(mode: Mode, alignment: Alignment, calls: int, surplus: int) -> float:
+    """1 exactly when the mode's demands are met.
+
+    exact, any_order: calls that serve a step / (calls + required calls that are missing). subset: calls that serve a
+    step / calls. in_order, superset: required calls that are there / (required calls + calls beyond a step's `max`).
+    """
+    if mode.allows_extra:
+        # A sequence that requires nothing but caps something is met by no call at all.
+        required = alignment.required or 1
+        return (alignment.filled if alignment.required else 1) / (required + surplus)
+    missing = 0 if mode is Mode.SUBSET else alignment.required - alignment.filled
+    return alignment.matched / (calls + missing) if calls + missing else 1.0
