@@ -9,7 +9,8 @@ import pytest
 
 from episodes.record import Episode, StopReason
 from providers.simulated_user import call_api
-from tests.providers.conversation.queues import Queues, model_queues
+from tests.providers.conversation.queues import Queues, Reply, model_queues
+from tests.support.scripted_model import Say
 
 AGENT = {"agent": "tests.providers.conversation.agents:build_agent", "lines": ["Which cost center?", "Done."]}
 CASE: dict[str, Any] = {"request": "Copy it.", "facts": {"cost center": "CC-1234"}}
@@ -19,9 +20,16 @@ MET = '{"criteria": [{"criterion": "c", "met": true, "evidence": "Which cost cen
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> Iterator[Queues]:
     """Models by the names that the local service uses, and addresses for all else, so that no local stack starts."""
-    with model_queues(
-        developer=["It is CC-1234.", "###STOP###"], judge=[MET], other=["###STOP###"], silent=[""]
-    ) as queues:
+    replies: dict[str, list[Reply]] = {
+        "developer": ["It is CC-1234.", "###STOP###"],
+        "judge": [MET],
+        "other": ["###STOP###"],
+        "silent": [""],
+        "slow": [Say("Too late.", delay_s=3)],
+        "filtered": [Say(status=400, error={"message": "filtered", "code": "content_filter"})],
+        "cut": [Say(drop=True)],
+    }
+    with model_queues(**replies) as queues:
         for name, value in {
             "EVALS_MODEL_BASE_URL": queues.url,
             "EVALS_MODEL_API_KEY": "key",
@@ -112,6 +120,21 @@ def test_a_simulators_defect_is_an_error_with_the_record_beside_it() -> None:
     assert result["error"].startswith("simulator_defect: the simulated user gave no usable message in 3 tries")
     assert result["output"] == "Developer: Copy it.\n\nAgent: Which cost center?"
     assert record(result).stop_reason is StopReason.SIMULATOR_DEFECT
+
+
+@pytest.mark.usefixtures("models")
+def test_a_simulated_user_that_takes_too_long_ends_at_the_deadline_with_what_was_said() -> None:
+    result = call(CASE, user={"model": "slow"}, deadlineSeconds=0.5)
+    assert result["error"].startswith("deadline: ")
+    assert result["output"] == "Developer: Copy it.\n\nAgent: Which cost center?"
+
+
+@pytest.mark.usefixtures("models")
+@pytest.mark.parametrize("model", ["filtered", "unknown", "cut"])
+def test_a_model_of_the_user_that_fails_is_an_error_and_never_the_agents_failure(model: str) -> None:
+    result = call(CASE, user={"model": model, "retries": 0})
+    assert result["error"].startswith("provider_error: the simulated user's model: ")
+    assert record(result).messages[-1]["content"] == "Which cost center?"
 
 
 @pytest.mark.usefixtures("models")
