@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 import traceback
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from providers.recorder import CaseIdentity, Recorder
 from providers.run_fingerprint import note_run
 from providers.stderr_log import get_logger
 from providers.transcript import transcript
+from providers.warm_up import WrongPython, ready
 
 logger = get_logger()
 
@@ -93,18 +95,21 @@ def run_episode(
 
     `entry_keys` are the keys of the provider's config that `body` reads itself, such as `user`.
     """
+    started = time.monotonic()
     recorder = Recorder(CaseIdentity("", "", "", ""))
     output: str | None = None
     try:
-        call = _provider_call(prompt, options or {}, context or {}, frozenset(entry_keys))
-        recorder = call.recorder
+        recorder = Recorder(_identity(options or {}, context or {}))
+        ready()
+        waited = time.monotonic() - started
+        call = _provider_call(prompt, options or {}, context or {}, recorder, frozenset(entry_keys), waited)
         grace = min(GRACE_S, call.deadline.seconds / 4)
         output = background_loop().run(
             lambda: _within_deadline(body, call), seconds=call.deadline.remaining() + grace, grace=grace
         )
     except EpisodeStopped as stopped:
         recorder.stop(stopped.reason, stopped.problem)
-    except ConfigurationProblem as problem:
+    except (ConfigurationProblem, WrongPython) as problem:
         recorder.stop(StopReason.PROVIDER_ERROR, f"configuration: {problem}")
     except (TimeoutError, WorkDidNotStop) as problem:
         recorder.stop(StopReason.DEADLINE, str(problem) or "the episode did not end in time")
@@ -128,55 +133,72 @@ async def _within_deadline(body: EpisodeBody, call: ProviderCall) -> str | None:
         raise RuntimeError(f"the agent asked the process to exit with {leaving.code!r}") from leaving
 
 
+def _identity(options: Mapping[str, Any], context: Mapping[str, Any]) -> CaseIdentity:
+    """Which row this is. Of the test only its id, suite and description are read, never its assertions."""
+    raw_vars = context.get("vars") or {}
+    test = context.get("test") or {}
+    metadata = test.get("metadata") or {}
+    repeat = int(raw_vars.get("__repeatIndex") or context.get("repeatIndex") or 0)
+    step_id = raw_vars.get("__evalStepId") or f"test-{context.get('testIdx', 0)}-prompt-0-repeat-{repeat}"
+    return CaseIdentity(
+        case_id=str(metadata.get("id") or test.get("description") or ""),
+        step_id=str(step_id),
+        eval_id=str(raw_vars.get("__evalId") or context.get("evaluationId") or ""),
+        suite=str(metadata.get("suite") or _base_path(options).name),
+        repeat=repeat,
+    )
+
+
+def _base_path(options: Mapping[str, Any]) -> Path:
+    config = options.get("config")
+    return Path(str((isinstance(config, Mapping) and config.get("basePath")) or Path.cwd()))
+
+
 def _provider_call(
-    prompt: Any, options: Mapping[str, Any], context: Mapping[str, Any], entry_keys: frozenset[str]
+    prompt: Any,
+    options: Mapping[str, Any],
+    context: Mapping[str, Any],
+    recorder: Recorder,
+    entry_keys: frozenset[str],
+    waited: float,
 ) -> ProviderCall:
     config = options.get("config") or {}
     if not isinstance(config, Mapping):
         raise ConfigurationProblem(f"the provider's config must be a mapping, found {type(config).__name__}")
     raw_vars = context.get("vars") or {}
-    test = context.get("test") or {}
-    metadata = test.get("metadata") or {}
-    base_path = Path(str(config.get("basePath") or Path.cwd()))
-    repeat = int(raw_vars.get("__repeatIndex") or context.get("repeatIndex") or 0)
-    step_id = raw_vars.get("__evalStepId") or f"test-{context.get('testIdx', 0)}-prompt-0-repeat-{repeat}"
-    identity = CaseIdentity(
-        case_id=str(metadata.get("id") or test.get("description") or ""),
-        step_id=str(step_id),
-        eval_id=str(raw_vars.get("__evalId") or context.get("evaluationId") or ""),
-        suite=str(metadata.get("suite") or base_path.name),
-        repeat=repeat,
-    )
-    recorder = Recorder(identity)
+    base_path = _base_path(options)
     variables = {key: value for key, value in raw_vars.items() if not str(key).startswith("__")}
     note_run(recorder, base_path, variables)
-    own = {key: value for key, value in config.items() if key not in PROMPTFOO_KEYS}
     setup = AgentSetup(
-        options=own,
+        options={key: value for key, value in config.items() if key not in PROMPTFOO_KEYS},
         base_path=base_path,
         recorder=recorder,
-        deadline=Deadline.after(_deadline_seconds(config)),
+        deadline=Deadline.after(_deadline_seconds(config, waited)),
         variables=variables,
         entry_keys=entry_keys | ENVELOPE_KEYS,
     )
-    return ProviderCall(prompt=prompt if isinstance(prompt, str) else str(prompt), setup=setup, identity=identity)
+    text = prompt if isinstance(prompt, str) else str(prompt)
+    return ProviderCall(prompt=text, setup=setup, identity=recorder.identity)
 
 
-def _deadline_seconds(config: Mapping[str, Any]) -> float:
-    """`deadlineSeconds`, which must lie below the limit at which promptfoo gives the call up."""
+def _deadline_seconds(config: Mapping[str, Any], waited: float) -> float:
+    """`deadlineSeconds`, which must lie below the limit at which promptfoo gives the call up.
+
+    `waited` are the seconds of that limit that went by before the episode could begin.
+    """
     call_limit = _milliseconds(config.get("timeout")) or _milliseconds(os.environ.get("REQUEST_TIMEOUT_MS"))
     test_limit = _milliseconds(os.environ.get("PROMPTFOO_EVAL_TIMEOUT_MS"))
     limit = min(call_limit or PROMPTFOO_TIMEOUT_S, test_limit or float("inf"))
     longest = max(limit - MARGIN_S, limit / 2)
     wanted = config.get("deadlineSeconds")
     if wanted is None:
-        return longest
+        return max(longest - waited, 1.0)
     if isinstance(wanted, bool) or not isinstance(wanted, int | float) or not 0 < wanted <= longest:
         raise ConfigurationProblem(
             f"deadlineSeconds: expected a number above 0 and at most {longest:g} (promptfoo gives a call up after "
             f"{limit:g} s; raise the provider's `timeout` to allow more), found {wanted!r}"
         )
-    return float(wanted)
+    return min(float(wanted), max(longest - waited, 1.0))
 
 
 def _milliseconds(value: Any) -> float | None:

@@ -7,17 +7,22 @@ providers:
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
+# promptfoo may have been started with another Python than the checkout's: a worker that can not be loaded makes it wait
+# for ever, one that answers with an error says what is wrong.
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+
 from providers.envelope import ProviderCall, run_episode
-from providers.warm_up import ready, start_warm_up
+from providers.warm_up import start_warm_up
 
 start_warm_up()
 
 
 def call_api(prompt: str, options: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
     """Answer one prompt. Never raises; see `run_episode` for the result."""
-    ready()
     return run_episode(_body, prompt, options, context)
 
 

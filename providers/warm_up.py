@@ -1,13 +1,15 @@
 """Importing the model and MCP libraries takes seconds on a busy machine, and promptfoo waits 30 s for a worker.
 
 The imports start in a thread as soon as a provider file is loaded, so that the worker reports in at once; the first
-call waits for them. A library that can not be imported shows up in that call, where it becomes an error with a record.
+call waits for them.
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
 import threading
+from pathlib import Path
 
 HEAVY = (
     "openai.resources.chat.completions",
@@ -18,6 +20,11 @@ HEAVY = (
 """Modules that are first used inside an episode, where their import would count as the agent's time."""
 
 _thread: threading.Thread | None = None
+_missing: ImportError | None = None
+
+
+class WrongPython(RuntimeError):
+    """The Python that promptfoo started lacks a library. The text says which, and what to do."""
 
 
 def start_warm_up() -> None:
@@ -29,19 +36,29 @@ def start_warm_up() -> None:
 
 
 def ready() -> None:
-    """Wait until everything is imported."""
+    """Wait until everything is imported.
+
+    Raises:
+        WrongPython: something is not installed.
+    """
     start_warm_up()
     assert _thread is not None
     _thread.join()
+    if _missing is not None:
+        wanted = Path(__file__).resolve().parents[1] / ".venv" / "bin" / "python"
+        raise WrongPython(
+            f"the Python that promptfoo started ({sys.executable}) can not run an episode: {_missing}. "
+            f"Start with `npm run eval`, or set PROMPTFOO_PYTHON={wanted}"
+        )
 
 
 def _import_all() -> None:
-    for name in HEAVY:
-        try:
+    global _missing
+    try:
+        for name in HEAVY:
             importlib.import_module(name)
-        except ImportError:
-            # The episode imports it again and reports what is missing.
-            return
-    from models.transport import tls_context
+        from models.transport import tls_context
 
-    tls_context()
+        tls_context()
+    except ImportError as missing:
+        _missing = missing

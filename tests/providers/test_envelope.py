@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from episodes.record import Episode, RoleUsage, StopReason
+from providers import envelope
 from providers.agent_protocol import ConfigurationProblem, EpisodeStopped
 from providers.envelope import ProviderCall, run_episode
 
@@ -158,7 +161,7 @@ def test_the_deadline_follows_the_providers_own_time_out() -> None:
 
     run(body, {"timeout": 600_000})
     run(body, {"timeout": 10_000})
-    assert seen == [585.0, 5.0]
+    assert seen == [pytest.approx(585, abs=1), pytest.approx(5, abs=1)]
 
 
 def test_a_call_without_any_context_still_returns_a_record() -> None:
@@ -176,3 +179,20 @@ def test_the_first_stop_reason_stays() -> None:
     assert episode.stop_reason is StopReason.MAX_TURNS
     assert "error" not in result
     assert episode.tool_calls is None
+
+
+@pytest.mark.parametrize("entry", ["production_agent.py", "simulated_user.py"])
+def test_the_wrong_python_is_an_error_and_not_a_worker_that_never_answers(entry: str) -> None:
+    """`-I -S` is a Python without this checkout's packages, as promptfoo finds it when nobody names another one."""
+    path = Path(envelope.__file__).with_name(entry)
+    program = (
+        "import importlib.util, json\n"
+        f"spec = importlib.util.spec_from_file_location('entry', {str(path)!r})\n"
+        "module = importlib.util.module_from_spec(spec)\n"
+        "spec.loader.exec_module(module)\n"
+        "print(json.dumps(module.call_api('hi', {'config': {'agent': 'spoke'}}, {'vars': {}})))\n"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True)
+    error = json.loads(done.stdout)["error"]
+    assert "can not run an episode: No module named 'openai'" in error
+    assert "set PROMPTFOO_PYTHON=" in error
