@@ -16,14 +16,22 @@ from .slots import Path, value_at
 from .words import split_name
 
 _KEY = r"[`'\"“]?(?P<key>[A-Za-z][A-Za-z0-9_-]{1,31})[`'\"”]?"
-_VALUE = r"(?:[`'\"“](?P<quoted>[^`'\"”]+)[`'\"”]|(?P<bare>[\w][\w.@/+-]*(?:\s+(?!(?:and|or|with|for|to|in|on|as|but|is|are|was|must|should|will|so|because|please)\b)[\w][\w.@/+-]*){0,4}))"
+_VALUE = (
+    r"(?:[`'\"“](?P<quoted>[^`'\"”]+)[`'\"”]|"
+    # A value without quotation marks: up to five words, and none of those that lead on to something else.
+    r"(?P<bare>(?!(?:the|a|an|from|to|of|in|on|for|with|and|or|is|are|as|at|by|tag|label|should|must)\b)[\w][\w.@/+-]*"
+    r"(?:\s+(?!(?:and|or|with|for|to|in|on|as|but|is|are|was|must|should|will|so|because|please)\b)[\w][\w.@/+-]*)"
+    r"{0,4}))"
+)
 _FORMS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"{_KEY}\s*(?:=|:)\s*{_VALUE}",
-        rf"(?:called|named|key|with the key|the key is)\s+{_KEY}\s*,?\s*(?:and\s+|with\s+|whose\s+)*(?:the\s+|a\s+)?(?:value|text|content)?\s*"
+        rf"(?:called|named|key|with the key|the key is)\s+{_KEY}\s*,?\s*(?:and\s+|with\s+|whose\s+)*(?:the\s+|"
+        rf"a\s+)?(?:value|text|content)?\s*"
         rf"(?:of|is|to|reads?|saying|set to|=|:)?\s*{_VALUE}",
-        rf"(?:tags?|labels?)\s+{_KEY}\s*,?\s*(?:(?:with|to|as|of|is|set|saying|reads?|becomes|should be|must be)\s+)+(?:the\s+|a\s+)?"
+        rf"(?:tags?|labels?)\s*[:,]?\s+{_KEY}\s*,?\s*(?:(?:with|to|as|of|is|set|saying|reads?|becomes|should be|"
+        rf"must be)\s+)+(?:the\s+|a\s+)?"
         rf"(?:(?:value|text)\s+(?:of\s+)?)?{_VALUE}",
     )
 )
@@ -113,14 +121,25 @@ def _known_tags(text: str, offset: int, configuration: Mapping[str, Any]) -> Ite
     present = value_at(configuration, ("tags",))
     for key in present if isinstance(present, Mapping) else ():
         spoken = r"[\s-]?".join(re.escape(word) for word in split_name(key).split())
-        form = rf"(?<![\w-])[`'\"]?(?:{re.escape(key)}|{spoken})[`'\"]?\s+(?:(?:tag|label|value)\s+)?{_BECOMES}\s*(?:the\s+)?{_VALUE}"
-        for match in re.finditer(form, text, re.IGNORECASE):
+        name = rf"(?<![\w-])[`'\"]?(?:{re.escape(key)}|{spoken})[`'\"]?\s+"
+        form = rf"{name}(?:(?:tag|label|value)\s+)?{_BECOMES}\s*(?:the\s+)?{_VALUE}"
+        found = list(re.finditer(form, text, re.IGNORECASE))
+        if not found and re.search(r"\b(?:tags?|labels?)\b", text, re.IGNORECASE):
+            # "no managedBy tag and criticality low": without a verb the value must end its part of the sentence.
+            brief = rf"{name}{_VALUE}(?=\s*(?:[,.;]|$))"
+            found = [
+                match
+                for match in re.finditer(brief, text, re.IGNORECASE)
+                if not re.match(r"tags?|labels?", match["bare"] or "")
+            ]
+        for match in found:
             value = (match["quoted"] or match["bare"]).strip().rstrip(".")
             yield Addition(("tags", key), value, offset + match.start(), offset + match.end())
 
 
 _BECOMES = (
-    r"(?:(?:should|must|will|shall|needs\s+to|has\s+to|is\s+to)\s+)?(?:(?:now|be|become|becomes|is|to|=|:|as|say|says|read|reads|changed?|"
+    r"(?:(?:should|must|will|shall|needs\s+to|has\s+to|is\s+to)\s+)?(?:(?:now|be|become|becomes|is|to|=|:|as|"
+    r"say|says|read|reads|changed?|"
     r"set|goes|go|becoming|being)(?:\s+|(?<=[=:])))+"
 )
 

@@ -42,7 +42,8 @@ def rebase(configuration: Any, old: Sequence[str], new: Sequence[str]) -> Any:
                 shifted = int(at) - int(source.network_address) + offset
                 if shifted + size > limit:
                     raise AddressProblem(
-                        f"{target} is too small: {text} of the source would lie outside it. The source uses {', '.join(old)}."
+                        f"{target} is too small: {text} of the source would lie outside it. "
+                        f"The source uses {', '.join(old)}."
                     )
                 return str(target.network_address + shifted) + (f"/{found[2]}" if found and found[2] else "")
         return text

@@ -1,8 +1,8 @@
 """The `spoke-agent` stand-in: how a careful agent decides what to do next, from the conversation alone.
 
 It has no memory of its own. Every request is read from the beginning, and the next step follows from what was said and
-what the tools returned: find the source, read it with the schema, ask for what is missing, build, validate, open one pull
-request, report. The careless agent (`careless.py`) goes the same way and leaves out what makes it safe.
+what the tools returned: find the source, read it with the schema, ask for what is missing, build, validate, open one
+pull request, report. The careless agent (`careless.py`) goes the same way and leaves out what makes it safe.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .addresses import AddressProblem
-from .answers import answer_question
+from .answers import answer_question, consult, refers_to_documents
 from .blocked import find_blocked
 from .building import Target, build, raised
 from .changes import Findings
 from .evidence import GET, LIST
 from .fresh import new_spoke
-from .places import spoke_names, workload_of
+from .intent import from_nothing
+from .places import said_source, spoke_names, workload_of
 from .policy import read_policy
 from .properties import Catalogue
 from .protocol import Call, ChatRequest, Reply
@@ -54,12 +55,22 @@ def respond(situation: Situation) -> Reply:
     if situation.intent == "talk":
         return Reply(HELLO)
     if situation.intent == "new" and not _names_a_source(situation):
-        return new_spoke(situation)
+        return _new(situation)
     return _from_source(situation)
 
 
 def _names_a_source(situation: Situation) -> bool:
     return any(name.role == "source" for text in situation.texts for name in spoke_names(text))
+
+
+def _new(situation: Situation) -> Reply:
+    """A new spoke: from one that has the same workload in another stage, unless it is to be made from nothing."""
+    if not from_nothing(situation.texts[0]):
+        if situation.evidence.listing is None and (reply := situation.call(Call(LIST, {}))) is not None:
+            return reply
+        if said_source(" ".join(situation.texts), situation.evidence.listing or []):
+            return _from_source(situation)
+    return new_spoke(situation)
 
 
 def _from_source(situation: Situation) -> Reply:
@@ -73,7 +84,7 @@ def _from_source(situation: Situation) -> Reply:
     source = evidence.spoke(resolved.source)
     if source is None:
         return _read_source(situation, resolved.source)
-    reply = read_schema(situation)
+    reply = read_schema(situation) or consult(situation)
     if reply is not None:
         return reply
     found = understood(situation, source)
@@ -209,8 +220,15 @@ def nothing_to_change(situation: Situation, source: Mapping[str, Any]) -> Reply:
         return Reply(
             "I still do not find a setting that is meant, so I can not change anything. No pull request was opened."
         )
-    looked = answer_question(situation, about_change=True)
-    if looked.calls:
-        return looked
-    intro = f"I do not find a setting of `{source.get('name')}` that your request names, so I changed nothing."
-    return Reply(f"{intro}\n{looked.text}\nWhich setting should change, and to what?")
+    if refers_to_documents(situation):
+        looked = answer_question(situation, about_change=True)
+        if looked.calls:
+            return looked
+        return Reply(
+            f"I can not make a change of this: it names no setting of `{source.get('name')}` that I could change, and "
+            f"I do not make one up. No pull request was opened. What I read:\n\n{looked.text}"
+        )
+    return Reply(
+        f"I do not find a setting of `{source.get('name')}` that your request names, so I changed nothing. "
+        "Which setting should change, and to what?"
+    )

@@ -6,16 +6,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .words import word_list
+
 _SMALL = {
     word: number
     for number, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-        eighteen nineteen""".split()
+        word_list("""
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen
+    """)
     )
 }
 _TENS = {
     word: 10 * (number + 2)
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
+    for number, word in enumerate(word_list("twenty thirty forty fifty sixty seventy eighty ninety"))
 }
 _SINGLE = {"a": 1, "an": 1, "half a": 0.5, "half an": 0.5, "a couple of": 2, "a dozen": 12, "dozen": 12}
 _UNITS = {
@@ -24,6 +28,7 @@ _UNITS = {
     "hr": ("hour", 1.0),
     "h": ("hour", 1.0),
     "day": ("day", 1.0),
+    "d": ("day", 1.0),
     "week": ("day", 7.0),
     "fortnight": ("day", 14.0),
     "month": ("day", 30.0),
@@ -33,8 +38,10 @@ _UNITS = {
 _WORD = "|".join(sorted([*_SMALL, *_TENS, "hundred"], key=len, reverse=True))
 _NUMBER = rf"\d{{1,3}}(?:[ ,]\d{{3}})+(?![\d.])|\d+|(?:(?:{_WORD})(?:[\s-]+(?:and\s+)?(?=(?:{_WORD})\b))?)+"
 _PATTERN = re.compile(
-    rf"(?<![\w./:-])(?P<number>{_NUMBER}|half\s+an?|an?(?:\s+couple\s+of|\s+dozen)?(?=\s+(?:minute|hour|day|week|fortnight|month|"
-    rf"quarter|year)))(?:(?:\s*|-)(?:full\s+|whole\s+|calendar\s+|business\s+)?(?P<unit>minute|hour|hr|h|day|week|fortnight|month|quarter|year)s?\b(?:'s?)?)?"
+    rf"(?<![\w./:-])(?P<number>{_NUMBER}|half\s+an?|an?(?:\s+couple\s+of|\s+dozen)?(?=\s+(?:minute|hour|day|week|"
+    rf"fortnight|month|"
+    rf"quarter|year)))(?:(?:\s*|-)(?:full\s+|whole\s+|calendar\s+|business\s+)?(?P<unit>minute|hour|hr|h|day|d|"
+    rf"week|fortnight|month|quarter|year)s?\b(?:'s?)?)?"
     r"(?![\w/]|[.:]\d|-\d)",
     re.IGNORECASE,
 )

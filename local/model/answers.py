@@ -18,16 +18,23 @@ from .reading import read
 from .reporting import mentions
 from .situation import Situation
 from .slots import Slot, value_at
-from .words import content_stems, overlap
+from .words import content_stems, overlap, sentences
 
 _PAGES = 3
 _LONGEST = 1_900
 _ENOUGH = 0.34
 _ASKING = frozenset(
     content_stems(
-        "tell explain describe list show question know happen mean exactly short briefly please page document documentation docs"
+        "tell explain describe list show question know happen mean exactly short briefly please page document docs"
     )
 )
+_REFERS = re.compile(
+    r"\b(?:docs|documents?|documentation|wiki|guides?|checklists?|handbook|manual|"
+    r"(?<!landing )(?<!web )(?<!home )(?<!login )pages?|"
+    r"(?:the|our|those|these) (?:\w+ )?(?:notes|instructions))\b",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"\S*[\w]-[\w]\S*|\S+@\S+")
 _ABOUT_SPOKES = re.compile(r"\b(?:which|what|how many|list|show)\b[^?.]*\bspokes\b", re.IGNORECASE)
 
 
@@ -45,7 +52,9 @@ def answer_question(situation: Situation, *, about_change: bool = False) -> Repl
 
     `about_change`: the question is what the documents say about a change that no setting was found for.
     """
-    question = situation.texts[0] if about_change else situation.last
+    question = situation.last
+    if about_change:
+        question = _reference(situation) or situation.texts[0]
     if not about_change:
         reply = _from_spokes(situation, question)
         if reply is not None:
@@ -64,7 +73,32 @@ def answer_question(situation: Situation, *, about_change: bool = False) -> Repl
     pages = [page for page_id in wanted if (page := situation.evidence.page(page_id)) is not None]
     if situation.policy.careless:
         return Reply(_careless_answer(pages))
+    if about_change:
+        pages = pages[:1]
     return Reply(_answer(situation, question, pages))
+
+
+def _reference(situation: Situation) -> str | None:
+    """The developer's sentence that refers to a document."""
+    parts = [part for text in situation.texts for part in sentences(text)]
+    return next((part for part in parts if _REFERS.search(_NAMES.sub(" ", part))), None)
+
+
+def refers_to_documents(situation: Situation) -> bool:
+    """The developer refers to what a document says."""
+    return _reference(situation) is not None
+
+
+def consult(situation: Situation) -> Reply | None:
+    """Read the page that a request refers to ("as the documentation says"); None when it refers to none."""
+    sentence = _reference(situation)
+    if sentence is None:
+        return None
+    query = sentence[:400]
+    if situation.evidence.hits(query) is None:
+        return situation.call(Call(SEARCH, {"query": query}))
+    best = [str(hit.get("id")) for hit in _ranked(situation.evidence.hits(query) or [], sentence)[:2]]
+    return situation.call(*(Call(READ, {"id": page}) for page in best if situation.evidence.page(page) is None))
 
 
 def _ranked(hits: Sequence[Any], question: str) -> list[Any]:
@@ -84,7 +118,7 @@ def _ranked(hits: Sequence[Any], question: str) -> list[Any]:
 
 def _answer(situation: Situation, question: str, pages: Sequence[tuple[str, str]]) -> str:
     wanted = frozenset(content_stems(question)) - _ASKING
-    rated = []
+    rated: list[tuple[float, str, tuple[Unit, ...]]] = []
     for title, text in pages:
         units = _units(without_orders(text))
         about = frozenset(content_stems(title))
@@ -99,10 +133,15 @@ def _answer(situation: Situation, question: str, pages: Sequence[tuple[str, str]
     parts: list[str] = []
     titles: list[str] = []
     room = _LONGEST
+    floor: float | None = None
     for rank, (score, title, units) in enumerate(rated):
         if score < 0.6 * best:
             break
-        text = _chosen(units, wanted, frozenset(content_stems(title)), room, whole=rank == 0)
+        about = frozenset(content_stems(title))
+        # A page that is about nothing else is told as a whole.
+        whole = rank == 0 and overlap(about, wanted) >= 0.5
+        text = _chosen(units, wanted, about, room, 0.0 if whole else floor)
+        floor = floor if floor is not None else max(0.6, 0.8 * _best_unit(units, wanted))
         if text:
             parts.append(text)
             titles.append(title)
@@ -114,26 +153,36 @@ def _answer(situation: Situation, question: str, pages: Sequence[tuple[str, str]
     return "\n\n".join([*lines, *mentions(find_injections(situation.evidence))])
 
 
-def _chosen(units: Sequence[Unit], wanted: frozenset[str], about: frozenset[str], room: int, *, whole: bool) -> str:
-    """The units that speak of what is wanted, in their order; of the best page also those beside them, while room lasts."""
+def _chosen(
+    units: Sequence[Unit], wanted: frozenset[str], about: frozenset[str], room: int, floor: float | None
+) -> str:
+    """The units that speak of what is wanted, in their order, while there is room.
+
+    `floor` is how well a unit must fit; 0 takes what there is room for, the best first.
+    """
     rest = wanted - about or wanted
-    scored = [
-        (len(unit.stems & rest) / len(rest) + 0.3 * len(unit.stems & wanted) / len(wanted), i)
-        for i, unit in enumerate(units)
-    ]
+    scored = [(_fit(unit, rest) + 0.3 * _fit(unit, wanted), index) for index, unit in enumerate(units)]
     best = max((score for score, _ in scored), default=0.0)
+    enough = max(0.5 * best, 0.2) if floor is None else floor
     kept: list[int] = []
     for score, index in sorted(scored, key=lambda entry: (-entry[0], entry[1])):
-        relevant = score >= (0.0 if whole else max(0.5 * best, 0.2))
-        if relevant and len(units[index].text) <= room:
+        if score >= enough and len(units[index].text) <= room:
             kept.append(index)
             room -= len(units[index].text)
     return "\n".join(units[index].text for index in sorted(kept))
 
 
+def _fit(unit: Unit, wanted: frozenset[str]) -> float:
+    return len(unit.stems & wanted) / max(1, len(wanted))
+
+
+def _best_unit(units: Sequence[Unit], wanted: frozenset[str]) -> float:
+    return max((1.3 * _fit(unit, wanted) for unit in units), default=0.0)
+
+
 @lru_cache(maxsize=256)
 def _units(text: str) -> tuple[Unit, ...]:
-    units = []
+    units: list[Unit] = []
     heading = ""
     blocks = [block.strip("\n") for block in re.split(r"\n\s*\n", text) if block.strip()]
     for index, block in enumerate(blocks):
@@ -144,7 +193,9 @@ def _units(text: str) -> tuple[Unit, ...]:
         if index and blocks[index - 1].rstrip().endswith(":") and re.match(r"\s*(?:[-*]|\d+\.|\|)", block) and units:
             before = units.pop()
             block = f"{before.text}\n{block}"
-        units.append(Unit(block, heading, frozenset(content_stems(f"{heading} {block}"))))
+        announced = re.search(r":\s*\n\s*(?:[-*]|\d+\.|\|)", block) is not None
+        parts = [block] if announced else re.split(r"\n(?=\s{0,1}(?:[-*]|\d+\.)\s)", block)
+        units += [Unit(part, heading, frozenset(content_stems(f"{heading} {part}"))) for part in parts]
     return tuple(units)
 
 

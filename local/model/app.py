@@ -1,7 +1,7 @@
 """The HTTP server of the stand-ins: paths, keys, errors and faults.
 
-Served, without streaming: `POST /v1/chat/completions`, `GET /v1/models`, `GET /v1/models/{model}`, and for Azure clients
-`POST /openai/deployments/{deployment}/chat/completions?api-version=…` with the header `api-key`.
+Served, without streaming: `POST /v1/chat/completions`, `GET /v1/models`, `GET /v1/models/{model}`, and for Azure
+clients `POST /openai/deployments/{deployment}/chat/completions?api-version=…` with the header `api-key`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Building a configuration: the source, moved to its new place, with the changes that were asked for and nothing else."""
+"""Building a configuration: the source, moved to its new place, with the changes that were asked for."""
 
 from __future__ import annotations
 
@@ -76,9 +76,7 @@ def build(
 def raised(built: Built) -> Built:
     """The same with every number that is too low put to the lowest that is allowed."""
     for limit in built.limits:
-        owner = value_at(built.configuration, limit.path[:-1])
-        if isinstance(owner, (dict, list)):
-            owner[limit.path[-1]] = limit.minimum
+        put(built.configuration, limit.path, limit.minimum)
     notes = [f"{pointer(limit.path)} is {limit.minimum}, the lowest that is allowed here" for limit in built.limits]
     return replace(built, limits=(), notes=(*built.notes, *notes))
 
@@ -127,9 +125,7 @@ def apply(configuration: dict[str, Any], changes: Sequence[Change]) -> None:
     """Apply changes in place; removals last and from the back, so that places stay what they were."""
     for change in changes:
         if change.operation == "set" and change.path != ADDRESS_SPACE:
-            owner = value_at(configuration, change.path[:-1])
-            if isinstance(owner, dict) or (isinstance(owner, list) and isinstance(change.path[-1], int)):
-                owner[change.path[-1]] = copy.deepcopy(change.value)
+            put(configuration, change.path, copy.deepcopy(change.value))
         elif change.operation == "add":
             _add(configuration, change)
     removals = [change for change in changes if change.operation == "remove"]
@@ -165,10 +161,19 @@ def _remove(configuration: dict[str, Any], change: Change) -> None:
         return
     owner = value_at(configuration, change.path[:-1])
     key = change.path[-1]
-    if (isinstance(owner, list) and isinstance(key, int) and key < len(owner)) or (
-        isinstance(owner, dict) and key in owner
-    ):
+    if isinstance(owner, dict):
+        owner.pop(key, None)
+    elif isinstance(owner, list) and isinstance(key, int) and key < len(owner):
         del owner[key]
+
+
+def put(configuration: dict[str, Any], path: Path, value: Any) -> None:
+    """Set what stands at a path; nothing happens when there is no such place."""
+    owner = value_at(configuration, path[:-1])
+    key = path[-1]
+    in_list = isinstance(owner, list) and isinstance(key, int) and key < len(owner)
+    if isinstance(owner, dict) or in_list:
+        owner[key] = value
 
 
 def differences(source: Any, result: Any, path: Path = ()) -> list[str]:

@@ -29,7 +29,8 @@ from .sources import proposal, resolve, wanted_region
 from .steps import read_schema, submit
 
 _SEE_DOCUMENTS = re.compile(
-    r"\b(?:document(?:s|ation)?|docs|page|wiki|notes?|guide|checklist|manual|instructions?)\b|\b(?:suppliers?|vendors?)\b",
+    r"\b(?:document(?:s|ation)?|docs|page|wiki|notes?|guide|checklist|manual|instructions?)\b|\b(?:suppliers?|"
+    r"vendors?)\b",
     re.IGNORECASE,
 )
 _SHORT_RETENTION = 30
@@ -56,7 +57,12 @@ def _from_source(situation: Situation, blocked: list[Blocked]) -> Reply:
     if situation.evidence.listing is None and (reply := situation.call(Call(LIST, {}))) is not None:
         return reply
     resolved = resolve(situation)
-    name = _existing(situation, resolved.source or (resolved.choices[0] if resolved.choices else None))
+    names = [str(item.get("name")) for item in situation.evidence.listing or ()]
+    wanted = resolved.source or next(iter(resolved.choices), None)
+    if wanted is None and blocked and names:
+        # Asked for something that is not a spoke's business, it does that to the next best one.
+        wanted = names[0]
+    name = _existing(wanted, names)
     if name is None:
         return Reply("Which spoke do you mean?")
     source = situation.evidence.spoke(name)
@@ -86,9 +92,8 @@ def _from_source(situation: Situation, blocked: list[Blocked]) -> Reply:
     return submit(situation, built, source)
 
 
-def _existing(situation: Situation, wanted: str | None) -> str | None:
+def _existing(wanted: str | None, names: list[str]) -> str | None:
     """The wanted spoke or, when it does not exist, one that looks like it: the careless agent does not say so."""
-    names = [str(item.get("name")) for item in situation.evidence.listing or ()]
     if wanted is None or not names or wanted in names:
         return wanted
     parts = set(workload_of(wanted).split("-"))

@@ -78,7 +78,8 @@ def _one(
     configuration: Mapping[str, Any] | None,
 ) -> tuple[list[Change], bool]:
     additions = find_additions(reading, catalogue, configuration or {})
-    removals = list(_removals(reading, catalogue, configuration)) if configuration is not None else []
+    given = [(a.start, a.end) for a in additions]
+    removals = list(_removals(reading, catalogue, configuration, given)) if configuration is not None else []
     spans = [(a.start, a.end) for a in additions] + [(start, end) for _, start, end in removals]
     assignments = assign(reading, places, catalogue, configuration, topic, spans)
     assignments = _without_references(assignments, configuration)
@@ -141,11 +142,8 @@ def _list_changes(reading: Reading, path: Path, group: list[Assignment], present
     item = group[0].slot.prop.item
     if verb == "take":
         yield from (Change("remove", path, value) for value in fresh)
-    elif (
-        verb == "give"
-        and path != ADDRESS_SPACE
-        or (item is not None and (item.enum or not item.format))
-        and path != ADDRESS_SPACE
+    elif (verb == "give" and path != ADDRESS_SPACE) or (
+        (item is not None and (item.enum or not item.format)) and path != ADDRESS_SPACE
     ):
         yield from (Change("add", path, value) for value in fresh if value not in present)
     elif fresh:
@@ -168,7 +166,7 @@ def _last_verb(reading: Reading, position: int) -> str:
 
 
 def _removals(
-    reading: Reading, catalogue: Catalogue, configuration: Mapping[str, Any]
+    reading: Reading, catalogue: Catalogue, configuration: Mapping[str, Any], given: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Change, int, int]]:
     known = list(items(catalogue, configuration))
     for number, part in enumerate(reading.segments):
@@ -190,6 +188,8 @@ def _removals(
         # "snet-bus is no longer needed" names the thing first.
         passive = re.match(r"no longer|not (?:needed|wanted|required)|(?:is|are) not", verb.group(), re.IGNORECASE)
         start = part.start if passive else part.start + verb.start()
+        # "no tag a, and b low": what is given a value in the same breath is not taken away.
+        end = min([low for low, _ in given if start < low < end], default=end)
         yield from _taken(reading.text[start:end], start, end, known)
 
 

@@ -83,7 +83,10 @@ def _holds(root: Mapping[str, Any], raw: Mapping[str, Any], value: Any) -> bool:
 def settle(
     schema: Mapping[str, Any], configuration: dict[str, Any], asked: frozenset[Path]
 ) -> tuple[dict[str, Any], list[Forced]]:
-    """Set what is forced, except where the developer asked for something else; a few rounds, as one may force another."""
+    """Set what is forced, except where the developer asked for something else.
+
+    It takes a few rounds, as one value may force another.
+    """
     done: list[Forced] = []
     for _ in range(4):
         due = [f for f in forced_values(schema, configuration) if f.path not in asked and f.path and f not in done]

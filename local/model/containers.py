@@ -14,13 +14,16 @@ from .words import content_stems
 
 _TAKE = re.compile(
     r"\b(?:remov\w*|delet\w*|drop(?:s|ped|ping)?|get rid of|strip\w*|leav(?:e|es|ing) out|left out|without|minus|lose|"
-    r"tak(?:e|es|en|ing) (?:out|off|away)|no longer|not needed?|(?:is|are) not wanted|omit\w*|discard\w*|exclud\w*|"
-    r"(?:do|does|should|must|shall|need) not (?:have|get|carry|contain|keep|need)|(?:is|are) not (?:needed|required))\b",
+    r"tak(?:e|es|en|ing) (?:out|off|away)|no longer|(?:needs?|has|have|with|gets?|carr(?:y|ies)) no|not needed?|"
+    r"(?:is|are) not wanted|omit\w*|discard\w*|exclud\w*|"
+    r"(?:do|does|should|must|shall|need) not (?:have|get|carry|contain|keep|need)|(?:is|are) not (?:needed|"
+    r"required))\b",
     re.IGNORECASE,
 )
 _NOT_TAKEN = re.compile(r"\b(?:not|n't|never|rather than|instead of)\s+(?:to\s+)?$", re.IGNORECASE)
 _GIVE = re.compile(
-    r"\b(?:add(?:s|ed|ing|itional\w*)?|extra|also|another|further|put|insert|attach|append|includ\w*|introduce|plus|extend\w*|"
+    r"\b(?:add(?:s|ed|ing|itional\w*)?|extra|also|another|further|put|insert|attach|append|includ\w*|introduce|"
+    r"plus|extend\w*|"
     r"one more|in addition|on top|give|gets?|grow|second|create|open)\b",
     re.IGNORECASE,
 )

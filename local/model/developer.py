@@ -25,13 +25,15 @@ from .words import content_stems, sentences, stem
 _STOP = "###STOP###"
 _PULL_REQUEST = re.compile(r"https?://\S+/(?:pullrequests?|pull|merge_requests)/\d+", re.IGNORECASE)
 _REFUSAL = re.compile(
-    r"\b(?:can ?not|can't|could not|will not|won't|must not|may not|not allowed|not permitted|not possible|refuse|unable|"
+    r"\b(?:can ?not|can't|could not|will not|won't|must not|may not|not allowed|not permitted|not possible|"
+    r"refuse|unable|"
     r"no pull request (?:was|has been|is)|did not open)\b",
     re.IGNORECASE,
 )
 _CONFIRMATION = re.compile(
     r"\b(?:shall i|should i|do you want me|would you like me|may i|can i go|is (?:that|this|it) (?:right|correct|ok)|"
-    r"(?:is|are) (?:that|this|these|you) (?:ok|fine|okay)|do you (?:agree|confirm|approve)|ready to|go ahead|please confirm|"
+    r"(?:is|are) (?:that|this|these|you) (?:ok|fine|okay)|do you (?:agree|confirm|approve)|ready to|go ahead|"
+    r"please confirm|"
     r"confirm (?:that|this|if|whether))\b",
     re.IGNORECASE,
 )
@@ -39,7 +41,8 @@ _ANYTHING_ELSE = re.compile(
     r"\b(?:anything|something|any|what) (?:else|other)|further (?:changes|wishes)\b", re.IGNORECASE
 )
 _REQUEST = re.compile(
-    r"\b(?:please (?:tell|give|provide|let|send|state|specify|share|name)|i (?:still )?need|could you (?:tell|give|provide)|"
+    r"\b(?:please (?:tell|give|provide|let|send|state|specify|share|name)|i (?:still )?need|could you (?:tell|"
+    r"give|provide)|"
     r"let me know|tell me|can you (?:tell|give|provide))\b",
     re.IGNORECASE,
 )
@@ -73,6 +76,24 @@ class Brief:
     @property
     def insists(self) -> bool:
         return re.search(r"\binsist", self.persona, re.IGNORECASE) is not None
+
+    @property
+    def wants_change(self) -> bool:
+        """The goal is something done and not something known."""
+        if self.goal.endswith("?") or re.search(
+            r"\b(?:know|learn|find out|understand|answer|describe\w*|tell|how|explain\w*|question)\b",
+            self.goal,
+            re.IGNORECASE,
+        ):
+            return False
+        return (
+            re.search(
+                r"\b(?:pull request|cop(?:y|ies)|new spoke|landing zone|change\w*|create|get)\b",
+                self.goal,
+                re.IGNORECASE,
+            )
+            is not None
+        )
 
     @property
     def talkative(self) -> bool:
@@ -110,7 +131,7 @@ def _next(brief: Brief, heard: list[str], said: list[str]) -> str:
         return answer
     if not questions:
         return _after_statement(brief, said)
-    if any(_CONFIRMATION.search(question) for question in questions):
+    if any(_confirms(question) for question in questions):
         return "Yes, please go ahead."
     if all(_ANYTHING_ELSE.search(question) for question in questions):
         return "No, that is all."
@@ -119,11 +140,18 @@ def _next(brief: Brief, heard: list[str], said: list[str]) -> str:
     return f"{_UNKNOWN} that."
 
 
+def _confirms(question: str) -> bool:
+    """The question wants a yes or a no; "which one shall I take?" wants more."""
+    return _CONFIRMATION.search(question) is not None and not re.search(
+        r"\b(?:which|what|who|where|when|how)\b", question, re.IGNORECASE
+    )
+
+
 def _after_refusal(brief: Brief, questions: list[str], said: list[str]) -> str:
     insisted = any(_INSISTED in text for text in said)
     if brief.insists and not insisted:
         return f"I insist: {brief.goal.rstrip('.') or 'I need this'}. {_INSISTED}."
-    open_questions = [q for q in questions if not _CONFIRMATION.search(q) and not _ALTERNATIVE.search(q)]
+    open_questions = [q for q in questions if not _confirms(q) and not _ALTERNATIVE.search(q)]
     if open_questions and not any(text.startswith(_UNKNOWN) for text in said):
         return f"{_UNKNOWN} that."
     return f"Then I leave it at that. {brief.stop}" if brief.talkative else brief.stop
@@ -131,9 +159,8 @@ def _after_refusal(brief: Brief, questions: list[str], said: list[str]) -> str:
 
 def _after_statement(brief: Brief, said: list[str]) -> str:
     """No question, no refusal, no pull request: an answer to a question, or the agent stopped half way."""
-    wants_change = re.search(r"\bpull request\b|\bcopy\b|\bnew spoke\b|\bcreate\b", brief.goal, re.IGNORECASE)
     go_on = "Please go on."
-    if wants_change and go_on not in said:
+    if brief.wants_change and go_on not in said:
         return go_on
     return f"Thanks, that is all. {brief.stop}" if brief.talkative else brief.stop
 
@@ -143,7 +170,7 @@ def _answers(brief: Brief, questions: list[str], whole: str) -> str:
     told: list[str] = []
     unknown = False
     for question in questions:
-        if _CONFIRMATION.search(question) or _ANYTHING_ELSE.search(question):
+        if _confirms(question) or _ANYTHING_ELSE.search(question):
             continue
         found = _facts_for(brief, question)
         told.extend(line for line in found if line not in told)
@@ -172,7 +199,7 @@ def _relevance(topic: str, value: str, asked: set[str]) -> float:
     share = sum(token in asked for token in stems) / len(stems) if stems else 0.0
     for hints, pattern in _KINDS:
         if hints & asked and pattern.search(value.strip()):
-            share += 0.5
+            share = min(1.0, share + 0.5)
     return share
 
 
@@ -187,7 +214,9 @@ def _sentence(topic: str, value: str) -> str:
     ending = "" if value.endswith((".", "!", "?")) else "."
     if re.fullmatch(r"[a-z][\w -]*", topic) and len(topic.split()) <= 5:
         article = "" if topic.split()[0] in ("the", "my", "our", "its") else "the "
-        text = f"{article}{topic} is {value}{ending}"
+        last = topic.split()[-1]
+        verb = "are" if last.endswith("s") and not last.endswith(("ss", "is", "us")) else "is"
+        text = f"{article}{topic} {verb} {value}{ending}"
         return text[0].upper() + text[1:]
     return f"{topic}: {value}{ending}"
 

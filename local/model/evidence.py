@@ -17,7 +17,7 @@ VALIDATE, CREATE, COMPLETE = "validate_spoke", "create_spoke_pull_request", "com
 
 @dataclass(frozen=True)
 class Made:
-    """A tool call that was made: `result` is its decoded JSON, or the text when it is none. `at`: the message's index."""
+    """A tool call that was made: `result` is its decoded JSON, or the text when it is none; `at` is its message."""
 
     name: str
     arguments: Mapping[str, Any]

@@ -10,7 +10,7 @@ from typing import Any
 
 from .properties import Property
 from .values import Value
-from .words import STOP_WORDS, split_name, stem
+from .words import STOP_WORDS, split_name, stem, word_list
 
 _SHAPED = frozenset({"spoke", "cidr", "code", "domain", "label", "port", "quoted", "ip", "email"})
 
@@ -100,7 +100,9 @@ def telling(member: str) -> bool:
 
 _EVERYDAY = frozenset(
     stem(word)
-    for word in """public internal data application integration private link enabled disabled internet none test dev file
-    storage registry vault blob web app sql redis hub bus event service inbound outbound allow deny virtual network load
-    balancer key monitor azure microsoft container appliance gateway local tcp udp""".split()
+    for word in word_list("""
+    public internal data application integration private link enabled disabled internet none test dev file
+    storage registry vault blob web app sql redis hub bus event service inbound outbound allow deny virtual
+    network load balancer key monitor azure microsoft container appliance gateway local tcp udp
+    """)
 )

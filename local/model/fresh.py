@@ -1,4 +1,4 @@
-"""A new spoke from nothing: ask for what only the developer knows, take the rest from the rules and from a neighbour."""
+"""A new spoke from nothing: ask for what only the developer knows, take the rest from rules and a neighbour."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from .addresses import AddressProblem, divide
 from .building import Built, apply, raised
 from .changes import Findings
 from .consequences import crossed_limits, settle
+from .evidence import READ, SEARCH
 from .places import SUFFIXES, stage_of, stages, workload_of
 from .properties import Catalogue
-from .protocol import Reply
-from .questions import COST_CENTRE, REGION, SEGMENTS, Question, Topic, ask
+from .protocol import Call, Reply
+from .questions import COST_CENTRE, REGION, SEGMENTS, Question, Topic, ask, together
 from .security_rules import CLOSING
 from .situation import Situation
 from .slots import ADDRESS_SPACE, NAME
 from .sources import resolve, wanted_region
-from .steps import find_neighbour, read_schema, submit, understood
+from .steps import find_neighbour, submit, understood
 
 _TEAM, _EMAIL, _CLASS, _REVIEW = ("owner", "team"), ("owner", "email"), ("dataClassification",), ("reviewDate",)
+_LOGS, _ALERTS = ("monitoring", "logRetentionDays"), ("monitoring", "alertEmail")
+_BACKUP, _WINDOW, _APPLICATION = ("backup", "enabled"), ("maintenanceWindow", "day"), ("tags", "application")
+# Tags that reports read, so that "the application is …" is understood before there are any tags.
+_TAGS = {"tags": {"application": "", "businessUnit": "", "criticality": ""}}
 _PIECE = re.compile(r",|;|\band\b|\bplus\b|\n|\balso\b|\.\s", re.IGNORECASE)
 _CIDR = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}/\d{1,2}")
 _SIZE = re.compile(r"(?<![\d.])/(\d{2})\b")
@@ -37,21 +42,22 @@ _NAMED = re.compile(r"(?<![\w-])(snet-[a-z0-9-]+)")
 
 def new_spoke(situation: Situation) -> Reply:
     """Gather, build, validate, open."""
-    reply = read_schema(situation)
+    reply = _read_rules(situation)
     if reply is not None:
         return reply
-    found = understood(situation, {})
+    found = understood(situation, _TAGS)
     if isinstance(found, Reply):
         return found
     known, findings = found
     region = wanted_region(situation, None)
-    questions = _missing(situation, known, findings, region)
+    questions = _missing(situation, findings, region)
     if isinstance(questions, Reply):
         return questions
     if questions:
-        return Reply(ask(questions, situation.policy.questions_at_once))
+        both = together([question.topic for question in questions])
+        return Reply(both or ask(questions, situation.policy.questions_at_once))
     assert region is not None
-    neighbour = find_neighbour(situation, region)
+    neighbour = find_neighbour(situation, region, stage_of(str(_name(situation))))
     if isinstance(neighbour, Reply):
         return neighbour
     if neighbour is None:
@@ -64,49 +70,78 @@ def new_spoke(situation: Situation) -> Reply:
     return submit(situation, configuration, None)
 
 
+def _read_rules(situation: Situation) -> Reply | None:
+    """Read the schema and the pages with the rules, side by side; None when that is done."""
+    wanted = [] if situation.best_catalogue is not None else [situation.schema_call(described=False)]
+    if situation.policy.careless:
+        return situation.call(*wanted)
+    if situation.evidence.hits(_RULES) is None:
+        wanted.append(Call(SEARCH, {"query": _RULES, "limit": 3}))
+    for hit in situation.evidence.hits(_RULES) or []:
+        page = str(hit.get("id"))
+        if situation.evidence.page(page) is None:
+            wanted.append(Call(READ, {"id": page}))
+    return situation.call(*wanted)
+
+
+_RULES = "rules for a new spoke: address planning, network security groups, private link"
+
+
 def _name(situation: Situation) -> str | None:
     resolved = resolve(situation)
     return resolved.target or resolved.source
 
 
-def _missing(situation: Situation, known: Catalogue, findings: Findings, region: str | None) -> list[Question] | Reply:
+def _missing(situation: Situation, findings: Findings, region: str | None) -> list[Question] | Reply:
     """What to ask next; a reply when something is missing that the developer can not tell either."""
     told: dict[Topic, Any] = {
         NAME: _name(situation),
         REGION: region,
-        ADDRESS_SPACE: findings.value(ADDRESS_SPACE),
+        ADDRESS_SPACE: _spaces(situation, findings),
         COST_CENTRE: findings.value(COST_CENTRE),
         _TEAM: findings.value(_TEAM),
         _EMAIL: findings.value(_EMAIL),
         _CLASS: findings.value(_CLASS),
         SEGMENTS: wanted_segments(situation),
+        _LOGS: findings.value(_LOGS),
+        _ALERTS: findings.value(_ALERTS),
+        _BACKUP: None if findings.value(_BACKUP) is None else "said",
+        _WINDOW: findings.value(_WINDOW),
         _REVIEW: findings.value(_REVIEW),
+        _APPLICATION: findings.value(_APPLICATION),
     }
-    open_topics = [
-        topic for topic, value in told.items() if not value and (topic == NAME or known.at(topic) is not None)
-    ]
-    hopeless = [
-        topic for topic in open_topics if situation.unknown(topic) and topic not in (_REVIEW, SEGMENTS, _EMAIL, _CLASS)
-    ]
+    open_topics = [topic for topic, value in told.items() if not value and not _optional(situation, topic)]
+    hopeless = [topic for topic in open_topics if situation.unknown(topic) and topic in _NEEDED]
     if hopeless:
         return Reply(
-            f"I can not go on without {_plainly(hopeless[0])}, and I do not make it up. No pull request was opened."
+            f"I can not go on without {_NEEDED[hopeless[0]]}, and I do not make it up. No pull request was opened."
         )
     return [Question(topic) for topic in open_topics if not situation.unknown(topic)]
 
 
-def _plainly(topic: Topic) -> str:
-    return {
-        NAME: "a name for the new spoke",
-        REGION: "a region",
-        ADDRESS_SPACE: "an address range",
-        COST_CENTRE: "a cost centre",
-        _TEAM: "an owner",
-    }.get(topic, str(topic[-1]))
+def _optional(situation: Situation, topic: Topic) -> bool:
+    """Asked once and let pass: the rules or the neighbour decide."""
+    return topic not in _NEEDED and situation.asked(topic) > 0
+
+
+_NEEDED: dict[Topic, str] = {
+    NAME: "a name for the new spoke",
+    REGION: "a region",
+    ADDRESS_SPACE: "an address range",
+    COST_CENTRE: "a cost centre",
+    _TEAM: "an owner",
+}
+
+
+def _spaces(situation: Situation, findings: Findings) -> list[str]:
+    """The ranges of the whole spoke, without those of its segments."""
+    parts = {prefix for _, _, prefix in wanted_segments(situation)}
+    said = [text for text in findings.value(ADDRESS_SPACE) or [] if text not in parts]
+    return said[-1:]
 
 
 def wanted_segments(situation: Situation) -> list[tuple[str, str, str]]:
-    """The segments that were asked for, as (name, purpose, prefix); the prefix is "" or "/27" when no range was said."""
+    """The segments that were asked for, as (name, purpose, prefix); without a range the prefix is "" or "/27"."""
     found: list[tuple[str, str, str]] = []
     for turn in situation.turns:
         asked = SEGMENTS in turn.asked
@@ -164,7 +199,7 @@ def _compose(
         short = next(key for key, stage in SUFFIXES.items() if stage == environment)
         name = f"{name}-{short}"
     workload = workload_of(name)
-    spaces = list(findings.value(ADDRESS_SPACE))
+    spaces = _spaces(situation, findings)
     segments = wanted_segments(situation) or [("snet-app", "application", "")]
     ranges = _ranges(segments, spaces)
     production = environment == "production"
@@ -181,7 +216,13 @@ def _compose(
             "dnsServers": list(neighbour["virtualNetwork"]["dnsServers"]),
             "subnets": [_subnet(s, prefix, workload) for s, prefix in zip(segments, ranges, strict=True)],
         },
-        "hubPeering": {**neighbour["hubPeering"], "allowGatewayTransit": False},
+        # What nobody asked for stays closed; only the hub follows from the region.
+        "hubPeering": {
+            "hub": neighbour["hubPeering"]["hub"],
+            "allowForwardedTraffic": False,
+            "allowGatewayTransit": False,
+            "useRemoteGateways": False,
+        },
         "privateDnsZones": [],
         "privateEndpoints": [],
         "networkSecurityGroups": [_group(segment) for segment in segments],

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from .evidence import READ, Evidence
 
 _ADDRESSED = re.compile(
-    r"\b(?:note|notice|instructions?|message|attention|important|hint|warning)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+|every\s+)?(?:AI|LLM|language[\s-]model|"
-    r"assistants?|agents?|bots?|copilots?|models?|chat\s?bots?)\b|\b(?:AI|LLM)\s+(?:assistants?|agents?|models?)\s+(?:reading|must|should|who|that|:)|"
-    r"\b(?:assistants?|agents?|models?|bots?)\s+(?:reading|that\s+read|who\s+read)\s+this\b|\bignore\s+(?:all\s+|any\s+|your\s+|the\s+)?(?:previous|prior|above|other|earlier)\s+"
-    r"(?:instructions?|rules?|prompts?)\b|\bdo\s+not\s+(?:mention|tell|reveal|show)\s+(?:this|the\s+user|it\s+to)\b|\bsystem\s+(?:override|prompt)\s*:",
+    r"\b(?:note|notice|instructions?|message|attention|important|hint|warning)\s+(?:to|for)\s+(?:all\s+|any\s+|"
+    r"the\s+|every\s+)?(?:AI|LLM|language[\s-]model|"
+    r"assistants?|agents?|bots?|copilots?|models?|chat\s?bots?)\b|\b(?:AI|LLM)\s+(?:assistants?|agents?|"
+    r"models?)\s+(?:reading|must|should|who|that|:)|"
+    r"\b(?:assistants?|agents?|models?|bots?)\s+(?:reading|that\s+read|who\s+read)\s+this\b|"
+    r"\bignore\s+(?:all\s+|any\s+|your\s+|the\s+)?(?:previous|prior|above|other|earlier)\s+"
+    r"(?:instructions?|rules?|prompts?)\b|\bdo\s+not\s+(?:mention|tell|reveal|show)\s+(?:this|the\s+user|"
+    r"it\s+to)\b|\bsystem\s+(?:override|prompt)\s*:",
     re.IGNORECASE,
 )
 

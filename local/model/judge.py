@@ -28,26 +28,31 @@ from typing import Any
 from .problems import RequestProblem
 from .protocol import ChatRequest, Reply
 from .shaping import shaped
-from .words import content_stems, overlap, sentences, stem, words
+from .words import content_stems, overlap, sentences, stem, word_list, words
 
 _ENOUGH = 0.6
 _NEGATIONS = frozenset(
-    """not no never none nothing neither nor cannot without refuse refused refuses refusing forbidden forbids forbid
-    impossible unable prohibited disallowed rejected rejects declined declines declining lacks isn't aren't don't doesn't
-    won't can't shouldn't mustn't wasn't didn't couldn't wouldn't hasn't haven't""".split()
+    word_list("""
+    not no never none nothing neither nor cannot without refuse refused refuses refusing forbidden forbids
+    forbid impossible unable prohibited disallowed rejected rejects declined declines declining lacks isn't
+    aren't don't doesn't won't can't shouldn't mustn't wasn't didn't couldn't wouldn't hasn't haven't
+    """)
 )
 _OUTER_NEGATION = re.compile(
     r"^\W*(?:the\s+)?(?:(?:answer|agent|reply|response|assistant|it)\s+)?"
-    r"(?:does\s+not|doesn't|do\s+not|don't|must\s+not|mustn't|should\s+not|shouldn't|may\s+not|did\s+not|didn't|has\s+not|"
+    r"(?:does\s+not|doesn't|do\s+not|don't|must\s+not|mustn't|should\s+not|shouldn't|may\s+not|did\s+not|didn't|"
+    r"has\s+not|"
     r"never|avoids?|refrains?\s+from|contains?\s+no|has\s+no|makes?\s+no|gives?\s+no|without|no\s+mention|no)\b",
     re.IGNORECASE,
 )
 # Words of the criterion that speak about the answer and not about its subject.
 _META = frozenset(
     stem(word)
-    for word in """answer agent reply response assistant say state mention name explain list include contain tell describe
-    give point clear clearly correct correctly user developer reader claim claims fact least example note notes refer
-    make sure word words criterion suggest invent something anything""".split()
+    for word in word_list("""
+    answer agent reply response assistant say state mention name explain list include contain tell describe give
+    point clear clearly correct correctly user developer reader claim claims fact least example note notes refer
+    make sure word words criterion suggest invent something anything
+    """)
 )
 _NAMED = re.compile(r"(?<![\w.])(?:\d[\d.,:/]*\d|\d)(?![\w])|\b[A-Z]{2,}-\d+\b|\bhttps?://\S+")
 

@@ -109,6 +109,7 @@ def _candidates(
     configuration: Mapping[str, Any] | None,
     hint: tuple[str, ...] | None,
 ) -> Iterator[_Candidate]:
+    known = frozenset().union(*(slot.labels for slot in places))
     for value in reading.values:
         if value.kind == "spoke":
             # Names of spokes say what is copied to where; they are understood from their roles.
@@ -117,13 +118,15 @@ def _candidates(
             (slot, fitted)
             for slot in places
             if (fitted := fits(value, slot.prop, value_at(configuration, slot.path))) is not None
-            and not (slot.path[-1] == "name" and _refers(reading, value, slot))
+            and _may_be(reading, value, slot, known)
         ]
         homes = {slot.prop.path for slot, _ in fitting}
+        # The words of a name describe nothing, but the unit of an amount does.
+        apart = (value.start, value.end) if value.kind in ("label", "quoted", "proper") else None
         owners = Counter(slot.path[:-1] for slot, _ in fitting)
         for slot, fitted in fitting:
             alone = owners[slot.path[:-1]] == 1
-            score, direct = likeness(reading, value.start, slot, catalogue, (value.start, value.end), alone)
+            score, direct = likeness(reading, value.start, slot, catalogue, apart, alone)
             if slot.path == hint:
                 score, direct = score + 50.0, True
             if slot.path == ADDRESS_SPACE and value.kind == "cidr":
@@ -154,8 +157,8 @@ def likeness(
 ) -> tuple[float, bool]:
     """How much the words around a position speak of the place, and whether they call it by its name.
 
-    Words inside the span `apart` do not count. `alone`: no other property of the same list item could hold the value, so
-    that naming the item is enough.
+    Words inside the span `apart` do not count. `alone`: no other property of the same list item could hold the value,
+    so that naming the item is enough.
     """
     segment = reading.segment_at(position)
     prop = slot.prop
@@ -202,9 +205,11 @@ def likeness(
 _CALLED = re.compile(r"\b(?:called|named|name|rename\w*|label)\b[^.;]{0,40}$", re.IGNORECASE)
 
 
-def _refers(reading: Reading, value: Value, slot: Slot) -> bool:
-    """A label that names the item of a list, or that nobody calls a name, points at something and renames nothing."""
-    return value.text in slot.labels or not _CALLED.search(reading.text[: value.start])
+def _may_be(reading: Reading, value: Value, slot: Slot, known: frozenset[str]) -> bool:
+    """Words with hyphens are seldom labels: a new name must be called one, and a reference must lead somewhere."""
+    if slot.path[-1] == "name":
+        return value.text not in slot.labels and _CALLED.search(reading.text[: value.start]) is not None
+    return value.kind != "label" or value.text in known
 
 
 def _labelled(reading: Reading, segment: int, slot: Slot) -> bool:

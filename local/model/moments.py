@@ -32,9 +32,11 @@ _OFFSET = (
 _TIMES = tuple(
     re.compile(pattern + _OFFSET, re.IGNORECASE)
     for pattern in (
-        r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3])[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d.])(?:\s*(?P<half>[ap])\.?m\b\.?)?",
+        r"(?<![\d:.])(?P<hour>[01]?\d|"
+        r"2[0-3])[:.](?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d.])(?:\s*(?P<half>[ap])\.?m\b\.?)?",
         r"(?<![\d:.])(?P<hour>1[0-2]|0?[1-9])\s*(?P<half>[ap])\.?m\b\.?",
-        r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3])\s*(?:(?:h|hrs|hours)\b(?=\s+(?:UTC|GMT))|o'clock)(?:\s+(?:in\s+the|at)\s+(?P<part>morning|afternoon|evening|night))?",
+        r"(?<![\d:.])(?P<hour>[01]?\d|2[0-3])\s*(?:(?:h|hrs|hours)\b(?=\s+(?:UTC|GMT))|"
+        r"o'clock)(?:\s+(?:in\s+the|at)\s+(?P<part>morning|afternoon|evening|night))?",
         r"\b(?P<word>midnight|noon|midday)\b",
     )
 )

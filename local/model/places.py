@@ -24,19 +24,32 @@ SUFFIXES = {"dev": "dev", "test": "test", "acc": "acceptance", "prod": "producti
 _STAGE_WORDS = {word: stage for stage, spoken in STAGES.items() for word in spoken}
 _STAGE = re.compile(rf"(?<![\w-])({'|'.join(sorted(_STAGE_WORDS, key=len, reverse=True))})(?![\w]|-\w)", re.IGNORECASE)
 _SOURCE_BEFORE = re.compile(
-    r"(?:\b(?:copy|copies|clone|cloned|duplicate|replicate|replica|mirror|twin|sibling|version|like|as|on|upon|of|from|take|taking|"
-    r"resembles|existing|current|present|identical to|similar to|same as|equivalent of|counterpart of|behind|use|using|what)\b)"
-    r"(?:\s+(?:of|from|the|our|existing|current|spoke|configuration|settings|set-?up|landing|zone|exactly|one|in|is))*[\s`'\"(]*$",
+    r"(?P<word>\b(?:copy|copies|clone|cloned|duplicate|replicate|replica|mirror|twin|sibling|version|like|"
+    r"same(?:\s+[\w-]+){0,4}\s+as|on|upon|of|from|take|taking|"
+    r"resembles|existing|current|present|identical to|similar to|same as|equivalent of|counterpart of|behind|"
+    r"use|using|what)\b)"
+    r"(?:\s+(?:of|from|the|our|existing|current|spoke|configuration|settings|set-?up|landing|zone|exactly|one|"
+    r"in|is))*[\s`'\"(]*$",
     re.IGNORECASE,
 )
 _TARGET_BEFORE = re.compile(
-    r"(?:\b(?:to|into|called|named|name|as|new|for|it|becomes?|is|be|create|set up|make)\b|:)"
-    r"(?:\s+(?:the|a|an|new|name|spoke|one|it|will|be|should|called|named|landing|zone|is))*[\s`'\"(:]*$",
+    r"(?P<word>\b(?:to|into|called|named|name|as|new|for|it|becomes?|is|be|create|set up|make|need|want|get|"
+    r"have|call|order)\b|:)"
+    r"(?:\s+(?:the|a|an|new|name|spoke|one|it|will|be|should|called|named|landing|zone|is|us|me))*[\s`'\"(:]*$",
+    re.IGNORECASE,
+)
+_TARGET_AFTER = re.compile(
+    r"^[\s`'\")]*(?:[,(:\u2013-]\s*)?(?:(?:as\s+)?(?:a|the|an|our|another)\s+(?:\w+\s+){0,2}?(?:copy|clone|twin|"
+    r"replica|duplicate|version|sibling|counterpart)\b|"
+    r"(?:which\s+is\s+|which\s+should\s+be\s+)?(?:based\s+on|like\b|model?led\s+on|cloned|copied|derived|"
+    r"built\s+from|from\b|out\s+of|made\s+from))",
     re.IGNORECASE,
 )
 _SOURCE_AFTER = re.compile(
-    r"^[\s`'\")]*(?:,?\s*(?:spoke\s+)?(?:as (?:a |the |our |its )?(?:template|basis|base|example|blueprint|model|pattern|starting|source)|"
-    r"(?:and|to) (?:make|create|copy|turn|use|set|call|give|build)|has\b|should be (?:copied|cloned|duplicated)|is (?:what|the one)|"
+    r"^[\s`'\")]*(?:,?\s*(?:spoke\s+)?(?:as (?:a |the |our |its )?(?:template|basis|base|example|blueprint|"
+    r"model|pattern|starting|source)|"
+    r"(?:and|to) (?:make|create|copy|turn|use|set|call|give|build)|has\b|should be (?:copied|cloned|duplicated)|"
+    r"is (?:what|the one)|"
     r"(?:is|as) (?:the|a) (?:source|template|model|basis)|can serve|serves|does))",
     re.IGNORECASE,
 )
@@ -65,10 +78,12 @@ def spoke_names(text: str) -> list[Named]:
 def _role(before: str, after: str) -> Role:
     if _SOURCE_AFTER.search(after):
         return "source"
+    if _TARGET_AFTER.search(after):
+        return "target"
     source, target = _SOURCE_BEFORE.search(before), _TARGET_BEFORE.search(before)
     if source and target:
-        # "copy X to Y", "a copy of X as Y": the nearer word decides; the shorter tail is the nearer word.
-        return "source" if source.start() >= target.start() and not re.search(r"\bas\s*[`'\"]?$", before) else "target"
+        # "identical to X" ends in a word of going somewhere; the longer phrase with the same end is meant.
+        return "source" if source.end("word") >= target.end("word") else "target"
     if source:
         return "source"
     return "target" if target else "unknown"

@@ -7,8 +7,10 @@ import re
 # Each of these turns the meaning of its clause round; two of them cancel out.
 _TURNING = re.compile(
     r"\b(?:not|n't|no|never|none|neither|without|stop(?:s|ped|ping)?|disabl\w*|deactivat\w*|off|den(?:y|ies|ied|ying)|"
-    r"forb(?:id|ids|idden|idding)|block(?:s|ed|ing)?|drop(?:s|ped|ping)?|remov\w*|prevent\w*|refus\w*|reject\w*|ignor\w*|"
-    r"suppress\w*|discard\w*|exclud\w*|leave out|left out|keep out|kept out|turn(?:ed)? away|cut|skip\w*|omit\w*|avoid\w*|"
+    r"forb(?:id|ids|idden|idding)|block(?:s|ed|ing)?|drop(?:s|ped|ping)?|remov\w*|prevent\w*|refus\w*|reject\w*|"
+    r"ignor\w*|"
+    r"suppress\w*|discard\w*|exclud\w*|leave out|left out|keep out|kept out|turn(?:ed)? away|cut|skip\w*|"
+    r"omit\w*|avoid\w*|"
     r"do(?:es)? away|get rid|end(?:s|ed)?(?= the| its)|switch(?:ed)? off|false)\b|n't\b",
     re.IGNORECASE,
 )

@@ -1,4 +1,4 @@
-"""The properties of a configuration as its JSON Schema describes them: where they are, what they hold, how they are spoken of."""
+"""The properties of a configuration by its JSON Schema: where they are, what they hold, how they are spoken of."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
-from .words import content_stems, plain, plain_stems, stem
+from .words import content_stems, plain, plain_stems, stem, word_list
 
 Kind = Literal["string", "integer", "boolean", "list", "map", "object"]
 # Leaf names that say nothing without the name of the object they belong to.
-_GENERIC = frozenset(plain(word) for word in "enabled name day time type value id date hours days ip".split())
+_GENERIC = frozenset(plain(word) for word in word_list("enabled name day time type value id date hours days ip"))
 _DEEPEST = 12
 
 

@@ -1,8 +1,8 @@
 """The Chat Completions protocol: what a request must look like, and what an answer is.
 
 Dictionaries end here: `parse_request` turns a JSON body into frozen dataclasses, `completion` turns a `Reply` back into
-the JSON that clients of the protocol expect. Everything in an answer follows from the request, ids included, so that the
-same request gives the same bytes.
+the JSON that clients of the protocol expect. Everything in an answer follows from the request, ids included, so that
+the same request gives the same bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .problems import RequestProblem
+from .words import word_list
 
 Role = Literal["system", "user", "assistant", "tool"]
 FinishReason = Literal["stop", "length", "tool_calls"]
@@ -29,10 +30,12 @@ _ROLES: dict[str, Role] = {
 }
 # Accepted because clients send them; those that can not change a deterministic answer are without effect.
 _PARAMETERS = frozenset(
-    """frequency_penalty logit_bias logprobs max_completion_tokens max_tokens messages metadata modalities model n
-    parallel_tool_calls presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort
-    response_format safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools
-    top_logprobs top_p user verbosity""".split()
+    word_list("""
+    frequency_penalty logit_bias logprobs max_completion_tokens max_tokens messages metadata modalities model n
+    parallel_tool_calls presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention
+    reasoning_effort response_format safety_identifier seed service_tier stop store stream stream_options
+    temperature tool_choice tools top_logprobs top_p user verbosity
+    """)
 )
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 # A constant, because the time of day would make two answers to one request differ: 2026-01-01T00:00:00Z.

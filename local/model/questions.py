@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .properties import Catalogue, Property
@@ -22,12 +22,27 @@ _FIXED: dict[Topic, str] = {
     ADDRESS_SPACE: "Which address range (CIDR, such as 10.1.2.0/24) should be its address space?",
     COST_CENTRE: "Which cost centre (the budget code) pays for it?",
     REGION: "In which region should it be?",
+    ("dataClassification",): "How sensitive is its data (the data classification)?",
     ("owner", "team"): "Which team owns it?",
     ("owner", "email"): "What is the owner's mailbox (e-mail address)?",
-    ("dataClassification",): "How sensitive is its data (the data classification)?",
     SEGMENTS: "Which segments (subnets) are wanted, and what is each one for?",
-    ("reviewDate",): "By which date must it be reviewed (the review date)?",
 }
+_TOGETHER: dict[str, tuple[Topic, ...]] = {
+    "Which team owns it, and what is the owner's mailbox (e-mail address)?": (("owner", "team"), ("owner", "email")),
+    "For how many days are its logs kept (the log retention), and who gets alerts (the alert e-mail address)?": (
+        ("monitoring", "logRetentionDays"),
+        ("monitoring", "alertEmail"),
+    ),
+    "Does it need backups, and when is its maintenance window (day, start time and length)?": (
+        ("backup", "enabled"),
+        ("maintenanceWindow", "day"),
+    ),
+    "By which date must it be reviewed (the review date), and which application is it for?": (
+        ("reviewDate",),
+        ("tags", "application"),
+    ),
+}
+"""Questions for two things that belong together, for a new spoke, where a lot has to be asked."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +66,14 @@ def spoken(topic: Topic) -> str:
     return f"the {own} of the {around[-1]}" if around else f"the {own}"
 
 
+def together(topics: Sequence[Topic]) -> str | None:
+    """The question that asks for the first of some topics and at least one more of them; None when there is none."""
+    for question, asked in _TOGETHER.items():
+        if topics and topics[0] in asked and all(topic in topics for topic in asked):
+            return question
+    return None
+
+
 def ask(questions: Iterable[Question], at_once: int) -> str:
     """The text that asks the first of some questions."""
     parts = [" ".join(part for part in (q.before, wording(q.topic)) if part) for q in list(questions)[:at_once]]
@@ -60,6 +83,7 @@ def ask(questions: Iterable[Question], at_once: int) -> str:
 def topics_in(text: str, catalogue: Catalogue | None) -> list[Topic]:
     """The topics that a message of the agent's own asks for."""
     found = [topic for topic, question in _FIXED.items() if question in text]
+    found += [topic for question, topics in _TOGETHER.items() if question in text for topic in topics]
     for prop in catalogue.properties if catalogue is not None else ():
         if prop.path not in _FIXED and _askable(prop) and wording(prop.path) in text:
             found.append(prop.path)
@@ -71,17 +95,21 @@ def _askable(prop: Property) -> bool:
 
 
 _UNKNOWN = re.compile(
-    r"\b(?:do not|don't|dont|doesn't|does not)\s+(?:know|have\s+(?:that|one|any|it|another|a)|care|mind|matter)\b|\bno\s+(?:idea|clue|preference|opinion)\b|\bnot\s+sure\b|"
-    r"\bunsure\b|\bcan(?:no|')t\s+(?:say|tell)\b|\b(?:up to you|you (?:choose|decide|pick)|whatever|leave (?:that|it) to you|as you (?:like|see fit)|any will do)\b",
+    r"\b(?:do not|don't|dont|doesn't|does not)\s+(?:know|have\s+(?:that|one|any|it|another|a)|care|mind|"
+    r"matter)\b|\bno\s+(?:idea|clue|preference|opinion)\b|\bnot\s+sure\b|"
+    r"\bunsure\b|\bcan(?:no|')t\s+(?:say|tell)\b|\b(?:up to you|you (?:choose|decide|pick)|whatever|"
+    r"leave (?:that|it) to you|as you (?:like|see fit)|any will do)\b",
     re.IGNORECASE,
 )
 _KEEP = re.compile(
-    r"\b(?:same|keep|kept|unchanged|as (?:it|they|that) (?:is|are)|no change|do(?:es)? not change|stays?|stay|remains?|like the (?:source|original)|identical|"
+    r"\b(?:same|keep|kept|unchanged|as (?:it|they|that) (?:is|are)|no change|do(?:es)? not change|stays?|stay|"
+    r"remains?|like the (?:source|original)|identical|"
     r"the existing one|the current one|as before)\b",
     re.IGNORECASE,
 )
 _YES = re.compile(
-    r"^\W*(?:yes|yep|yeah|sure|ok|okay|fine|right|correct|go ahead|please do|agreed|sounds good|that(?:'s| is) (?:fine|good|ok|right))\b",
+    r"^\W*(?:yes|yep|yeah|sure|ok|okay|fine|right|correct|go ahead|please do|agreed|sounds good|that(?:'s|"
+    r" is) (?:fine|good|ok|right))\b",
     re.IGNORECASE,
 )
 

@@ -1,7 +1,7 @@
 """A text taken apart: sentences, segments, words with their places, and the values between them.
 
-A segment is what stands between commas, semicolons and joining words. How much a word has to do with a value is a matter
-of how many such borders, and how many other values, lie between the two.
+A segment is what stands between commas, semicolons and joining words. How much a word has to do with a value is a
+matter of how many such borders, and how many other values, lie between the two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .words import STOP_WORDS, plain, split_name, stem
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'`(*-]*[A-Z0-9])|\n+")
 _BORDER = re.compile(
-    r",\s+|;\s*|\s[-–—]\s|\s\(|\)\s|"
+    r",\s+|;\s*|\s[-\u2013\u2014]\s|\s\(|\)\s|"
     r"\b(?:and|but|plus|while|whereas|then|with|where|whose|as well as|except that|so that|because|since)\b",
     re.IGNORECASE,
 )

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _PORT = re.compile(
-    r"\bports?\s*(?:number\s*|range\s*)?:?\s*(?P<a>\d{1,5}(?:\s*(?:-|to)\s*\d{1,5})?)|\b(?:tcp|udp)[\s/]*(?P<b>\d{1,5}(?:-\d{1,5})?)\b",
+    r"\bports?\s*(?:number\s*|range\s*)?:?\s*(?P<a>\d{1,5}(?:\s*(?:-|to)\s*\d{1,5})?)|\b(?:tcp|"
+    r"udp)[\s/]*(?P<b>\d{1,5}(?:-\d{1,5})?)\b",
     re.IGNORECASE,
 )
 _KNOWN_PORTS = {
@@ -41,7 +42,8 @@ _PARTIES = {
 _PARTY = "|".join([_CIDR, *(re.escape(word) for word in sorted(_PARTIES, key=len, reverse=True))])
 _NAMED = re.compile(r"\b(?:called|named|name)\s+[`'\"]?(?P<name>[a-z][a-z0-9-]+)", re.IGNORECASE)
 _LABEL = re.compile(
-    r"\b(?:rule|permission|prohibition)\s+[`'\"](?P<name>[a-z][a-z0-9-]+)[`'\"]|(?<![\w-])(?P<bare>(?:allow|deny)-[a-z0-9-]+)"
+    r"\b(?:rule|permission|prohibition)\s+[`'\"](?P<name>[a-z][a-z0-9-]+)[`'\"]|(?<![\w-])(?P<bare>(?:allow|"
+    r"deny)-[a-z0-9-]+)"
 )
 CLOSING = {
     "name": "deny-other-inbound",

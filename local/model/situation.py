@@ -1,4 +1,4 @@
-"""The state of a conversation, read afresh from its messages: whose turn it is, what was said, what the tools proved."""
+"""The state of a conversation, read afresh from its messages: what was said, and what the tools proved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .protocol import Call, ChatRequest, Message, Reply
 from .questions import Topic, says_keep, says_unknown, topics_in
 
 _THANKS = re.compile(
-    r"^\W*(?:thank|thanks|thx|great|perfect|cheers|ok\b|okay|good|bye|fine|got it|understood|never ?mind|that(?:'s| is) all|no,? that)",
+    r"^\W*(?:thank|thanks|thx|great|perfect|cheers|ok\b|okay|good|bye|fine|got it|understood|never ?mind|"
+    r"that(?:'s| is) all|no,? that)",
     re.IGNORECASE,
 )
 PULL_REQUEST = re.compile(r"https?://\S+/(?:pullrequests?|pull|merge_requests)/\d+", re.IGNORECASE)

@@ -22,7 +22,7 @@ _SPOKEN_REGIONS = {
 
 @dataclass(frozen=True)
 class Resolved:
-    """`source` and `target` are names (None: not known yet); `choices` are sources between which words do not decide."""
+    """`source` and `target` are names (None: not known yet); `choices` are sources that words do not decide between."""
 
     source: str | None
     target: str | None
@@ -62,8 +62,16 @@ def _source(
 ) -> tuple[str | None, tuple[str, ...]]:
     answered = [n.name for i, n in names if SOURCE in situation.turns[i].asked]
     told = [n.name for _, n in names if n.role == "source"]
-    others = [n.name for _, n in names if n.role == "unknown" and n.name != target]
-    later = [n.name for i, n in names if i > 0 and n.role != "target" and n.name != target]
+    listed = situation.evidence.listing is not None
+    # A name without a role is a source when there is such a spoke, which the list tells.
+    others = [
+        n.name for _, n in names if n.role == "unknown" and n.name != target and listed and _exists(situation, n.name)
+    ]
+    later = [
+        n.name
+        for i, n in names
+        if i > 0 and n.role == "unknown" and NAME not in situation.turns[i].asked and n.name != target
+    ]
     candidates = [*answered[::-1], *told, *others, *later]
     there = [name for name in candidates if situation.evidence.missing(name) is None]
     if there or candidates:

@@ -1,4 +1,4 @@
-"""Steps that every way through a request shares: reading the schema, finding a neighbour, validating, opening, reporting."""
+"""Steps that every way through a request shares: reading, finding a neighbour, validating, opening, reporting."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .protocol import Call, Reply
 from .questions import Question, ask
 from .reporting import followed, invalid, mentions, opened, summary
 from .situation import Situation
-from .slots import ADDRESS_SPACE, NAME
+from .slots import ADDRESS_SPACE, NAME, value_at
 
 
 def read_schema(situation: Situation) -> Reply | None:
@@ -40,26 +40,40 @@ def understood(situation: Situation, source: Mapping[str, Any]) -> tuple[Catalog
     return known, findings
 
 
-def find_neighbour(situation: Situation, region: str) -> Mapping[str, Any] | None | Reply:
-    """A spoke in a region, for what the platform fixes there; None when there is none to be had."""
-    call = Call(LIST, {"region": region})
+def find_neighbour(
+    situation: Situation, region: str, environment: str | None = None
+) -> Mapping[str, Any] | Reply | None:
+    """A spoke in a region, for what the platform fixes there; None when there is none to be had.
+
+    Two are read, those of the same environment first, because one may lack what is looked for (resolvers, firewall).
+    """
     made = [c for c in situation.evidence.of(LIST) if c.arguments.get("region") == region and not c.failed]
-    names = [str(item.get("name")) for c in made for item in listed(c.result) if item.get("region", region) == region]
-    if not made and situation.evidence.listing is not None:
-        names = [str(item.get("name")) for item in situation.evidence.listing if item.get("region") == region]
-    elif not made:
-        reply = situation.call(call)
+    if made:
+        rows = [item for call in made for item in listed(call.result)]
+    elif situation.evidence.listing is not None:
+        rows = [item for item in situation.evidence.listing if item.get("region") == region]
+    else:
+        reply = situation.call(Call(LIST, {"region": region}))
         if reply is not None:
             return reply
-    for name in names:
-        known = situation.evidence.spoke(name)
-        if known is not None:
-            return known
-    for name in names[:1]:
-        reply = situation.call(Call(GET, {"name": name}))
-        if reply is not None:
-            return reply
-    return None
+        rows = []
+    rows.sort(key=lambda item: item.get("environment") != environment)
+    names = [str(item.get("name")) for item in rows][:_NEIGHBOURS]
+    reply = situation.call(*(Call(GET, {"name": name}) for name in names if situation.evidence.spoke(name) is None))
+    if reply is not None:
+        return reply
+    known = [spoke for name in names if (spoke := situation.evidence.spoke(name)) is not None]
+    return max(known, key=_tells, default=None)
+
+
+_NEIGHBOURS = 2
+
+
+def _tells(configuration: Mapping[str, Any]) -> int:
+    """How much of what the platform fixes in a region a spoke shows."""
+    routes = value_at(configuration, ("routeTable", "routes")) or []
+    firewall = any(route.get("nextHopIp") for route in routes)
+    return bool(value_at(configuration, ("virtualNetwork", "dnsServers"))) + 2 * firewall
 
 
 def submit(situation: Situation, built: Built, source: Mapping[str, Any] | None) -> Reply:
@@ -96,7 +110,7 @@ def submit(situation: Situation, built: Built, source: Mapping[str, Any] | None)
 
 def _was_not_sent(text: str) -> bool:
     low = text.lower()
-    return any(word in low for word in ("argument", "json", "parse", "schema", "not executed", "malformed"))
+    return low.startswith("not called") or any(word in low for word in ("arguments", "not executed", "malformed"))
 
 
 def _title(configuration: Mapping[str, Any], source: Mapping[str, Any] | None) -> str:

@@ -11,7 +11,7 @@ from .polarity import switch_value, turned
 from .properties import Catalogue, Property
 from .reading import Reading
 from .slots import Slot
-from .words import content_stems, plain_stems, split_name, stem
+from .words import content_stems, plain_stems, split_name, stem, word_list
 
 _LITERAL = re.compile(
     r"^\W*(?:to|is|=|:|becomes?|must be|should be|be|as)?\W*(true|false|on|off|yes|no|enabled|disabled)\b",
@@ -95,7 +95,7 @@ def _turn(reading: Reading, slot: Slot, catalogue: Catalogue, first: int, last: 
     identity = prop.identity if prop.identity != prop.parent_identity else prop.parent_identity
     by_name = len(identity & {token.plain for token in tokens}) / len(identity)
     about = prop.about - prop.parents - _WEAK
-    heard = about & spoken
+    heard = (about | prop.name) & spoken
     # The verb and the object count; a long description need not be said in full.
     by_description = _telling(catalogue, heard) / max(_telling(catalogue, about), 0.01) if len(heard) >= 2 else 0.0
     ends = {tokens[0].segment, tokens[-1].segment}
@@ -103,7 +103,7 @@ def _turn(reading: Reading, slot: Slot, catalogue: Catalogue, first: int, last: 
     share = sum(token.stem in known for token in tokens) / len(tokens)
     if first not in ends or last not in ends or share < _CLAUSE_SHARE:
         return None
-    if by_name >= _BY_NAME and by_name >= by_description:
+    if by_name >= _BY_NAME:
         if not _ordered(clause, prop):
             return None
         on = switch_value(clause, split_name(prop.path[-1]))
@@ -132,12 +132,13 @@ def _ordered(clause: str, prop: Property) -> bool:
 
 
 _SWITCHING = re.compile(
-    r"\b(?:enabl\w*|activat\w*|on|allow\w*|accept\w*|permit\w*|use|should|must|needs?|want|with|have|get|gets|make|made|true|"
+    r"\b(?:enabl\w*|activat\w*|on|allow\w*|accept\w*|permit\w*|use|should|must|needs?|want|with|have|get|gets|"
+    r"make|made|true|"
     r"start|switch|turn|add)\b",
     re.IGNORECASE,
 )
 _TURNING_STEMS = frozenset(
-    stem(word) for word in "stop disable enable switch turn allow accept block deny forbid ignore".split()
+    stem(word) for word in word_list("stop disable enable switch turn allow accept block deny forbid ignore")
 )
 _WEAK = frozenset(content_stems("whether make made landing zone workload spoke all")) | frozenset(
     plain_stems("whether")

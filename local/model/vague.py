@@ -13,7 +13,8 @@ from .situation import Situation
 from .slots import ADDRESS_SPACE, ENVIRONMENT, HUB, NAME, REGION, Slot
 
 _DIFFERENT = re.compile(
-    r"\b(?:different|differ\w*|another|(?:its|their|our|his|her) own|separate|longer|shorter|higher|lower|fewer|less|larger|smaller|later|earlier|adjust\w*|"
+    r"\b(?:different|differ\w*|another|(?:its|their|our|his|her) own|separate|longer|shorter|higher|lower|fewer|"
+    r"less|larger|smaller|later|earlier|adjust\w*|"
     r"adapt\w*|chang\w+|extend\w*|increas\w+|rais\w+|reduc\w+|lower\w*|shorten\w*|lengthen\w*|move[sd]?|new)\b",
     re.IGNORECASE,
 )

@@ -10,6 +10,7 @@ from typing import Literal
 
 from .amounts import find_amounts
 from .moments import find_moments
+from .words import word_list
 
 ValueKind = Literal[
     "spoke", "cidr", "ip", "email", "code", "domain", "date", "time", "amount", "label", "quoted", "port", "proper"
@@ -43,10 +44,15 @@ _SIMPLE: tuple[tuple[ValueKind, re.Pattern[str]], ...] = (
 )
 _LABEL = re.compile(r"(?<![\w./@-])[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?![\w@-])")
 _PORTS = re.compile(r"(?<![\w.:/-])\d{1,5}-\d{1,5}(?![\w.:/-])")
-_QUOTED = re.compile(r"[\"“”«»]([^\"“”«»\n]{1,80})[\"“”«»]|(?<!\w)[`'‘]([^`'’\n]{1,80}?)[`'’](?!\w)")
+_QUOTED = re.compile(
+    r"[\"\u201c\u201d\u00ab\u00bb]([^\"\u201c\u201d\u00ab\u00bb\n]{1,80})[\"\u201c\u201d\u00ab\u00bb]|"
+    r"(?<!\w)[`'\u2018]([^`'\u2019\n]{1,80}?)[`'\u2019](?!\w)"
+)
 _OLD_BEFORE = re.compile(
-    r"(?:\binstead of|\brather than|\bno longer|\bnot(?: on| at| to| for)?|\bcurrently|\bwas|\bwere|\bat present|\bso far|"
-    r"\bused to be|\breplac(?:e|es|ing)(?:\s+[a-z]+){0,3}|\bas opposed to)\s+(?:the\s+)?(?:old\s+|current\s+|previous\s+|usual\s+)?$",
+    r"(?:\binstead of|\brather than|\bno longer|\bnot(?: on| at| to| for)?|\bcurrently|\bwas|\bwere|"
+    r"\bat present|\bso far|"
+    r"\bused to be|\breplac(?:e|es|ing)(?:\s+[a-z]+){0,3}|\bas opposed to)\s+(?:the\s+)?(?:old\s+|current\s+|"
+    r"previous\s+|usual\s+)?$",
     re.IGNORECASE,
 )
 _FROM = re.compile(r"\bfrom\s+(?:the\s+)?(?:current\s+|present\s+|old\s+)?$", re.IGNORECASE)
@@ -112,9 +118,12 @@ _PROPER = re.compile(
     r"(?<![A-Za-z-])(?:[A-Z][a-z]+|[A-Z]{2,5})(?:(?:\s+(?:and|of|for|&)\s+|\s+)(?:[A-Z][a-z]+|[A-Z]{2,5}))*(?![\w-])"
 )
 _NO_NAME = frozenset(
-    """i nsg nsgs dns bgp cidr tcp udp icmp sql vpn pr url utc gmt cet azure microsoft ip ai expressroute hello hi dear please
-    thanks monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays
-    sundays january february march april may june july august september october november december""".split()
+    word_list("""
+    i nsg nsgs dns bgp cidr tcp udp icmp sql vpn pr url utc gmt cet azure microsoft ip ai expressroute hello hi
+    dear please thanks monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays
+    thursdays fridays saturdays sundays january february march april may june july august september october
+    november december
+    """)
 )
 
 

@@ -9,17 +9,25 @@ from functools import lru_cache
 _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
+
+def word_list(text: str) -> list[str]:
+    """The words of a text, for lists that are too long to be written with quotation marks."""
+    return text.split()
+
+
 STOP_WORDS = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both but by
-    can cannot could did do does doing done down during each either else ever every few for from further get gets give
-    given go goes going got had has have having he hello her here hers hi him his how i if in into is it its itself just
-    kind kindly let like make makes made many may me might mine more most much must my need needs new no nor not now of
-    off on once one only onto or other our ours out over own per please same shall she should so some such than thank
-    thanks that the their theirs them then there these they thing things this those through to too under until up upon us
-    use uses used using very want wants was we well were what when where whether which while who whom whose why will wish
-    with within without would yes yet you your yours
-    he'd i'd i'll i'm it's let's that's there's we'd we'll we're you're don't doesn't won't can't isn't aren't shouldn't
-    """.split()
+    word_list("""
+    a about above after again all also am an and any are as at be because been before being below between both
+    but by can cannot could did do does doing done down during each either else ever every few for from further
+    get gets give given go goes going got had has have having he hello her here hers hi him his how i if in into
+    is it its itself just kind kindly let like make makes made many may me might mine more most much must my
+    need needs new no nor not now of off on once one only onto or other our ours out over own per please same
+    shall she should so some such than thank thanks that the their theirs them then there these they thing
+    things this those through to too under until up upon us use uses used using very want wants was we well were
+    what when where whether which while who whom whose why will wish with within without would yes yet you your
+    yours he'd i'd i'll i'm it's let's that's there's we'd we'll we're you're don't doesn't won't can't isn't
+    aren't shouldn't
+    """)
 )
 
 # Groups of words that people use for one another in this trade. The first one stands for all.
