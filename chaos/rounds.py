@@ -48,7 +48,7 @@ def play(round_: Round, stage: Stage, gateway: Gateway, variables: Mapping[str, 
     folder = stage.home / "rounds" / str(round_.number)
     folder.mkdir(parents=True, exist_ok=True)
     results = folder / "results.json"
-    (folder / "promptfooconfig.json").write_text(json.dumps(_config(round_)), encoding="utf-8")
+    (folder / "promptfooconfig.json").write_text(json.dumps(_config(round_), default=str), encoding="utf-8")
     command = promptfoo_command(
         *["eval", "-c", str(folder / "promptfooconfig.json"), "-o", str(results), "-j", str(round_.workers)],
         *["--no-cache", "--no-table", "--no-progress-bar"],

@@ -128,6 +128,13 @@ class Stage:
         with contextlib.closing(client):
             return client.created_since(FULL_NAME, LONG_AGO)
 
+    def abandon(self, number: str) -> None:
+        """A person closes a pull request."""
+        stack = self._running()
+        client = AzureDevOpsClient(stack.pull_request_api, stack.pull_request_token)
+        with contextlib.closing(client):
+            client.abandon(FULL_NAME, number)
+
     def tips(self) -> dict[str, str]:
         """All branches and the commit at the tip of each."""
         with self._rest() as rest:
