@@ -40,11 +40,8 @@ class Handover:
         Raises:
             HandoverError: the folder can be entered by others, the path is too long, or another stack answers there.
         """
-        _check_folder(self._path.parent)
-        if self._path.exists() or self._path.is_symlink():
-            if _answers(self._path):
-                raise HandoverError(f"{self._path}: another stack answers there already")
-            self._path.unlink()
+        check_socket(self._path)
+        self._path.unlink(missing_ok=True)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         old_mask = os.umask(0o177)
         try:
@@ -89,13 +86,21 @@ def _leases_in(line: bytes) -> list[int]:
     return [pid for pid in pids if isinstance(pid, int) and not isinstance(pid, bool)]
 
 
-def _check_folder(folder: Path) -> None:
+def check_socket(path: Path) -> None:
+    """Whether a stack may answer at `path`. Cheap, so that a stack that may not is refused before it loads anything.
+
+    Raises:
+        HandoverError: the folder can be entered by others, or another stack answers there.
+    """
+    folder = path.parent
     try:
         state = folder.lstat()
     except OSError as error:
         raise HandoverError(f"{folder}: {error.strerror}; make it first, for yourself only (mode 0700)") from error
     if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o077:
         raise HandoverError(f"{folder} must be a folder that only you can enter (mode 0700)")
+    if _answers(path):
+        raise HandoverError(f"{path}: another stack answers there already")
 
 
 def _answers(path: Path) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from local.handover import Handover
+from local.handover import Handover, check_socket
 from local.leases import Leases
 from local.ports import listen
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 0.5
 """How often the leases are looked at."""
 
-_STOP_SECONDS = 5
+_STOP_SECONDS = 2
+"""How long requests that are being answered may take once the stack is told to stop."""
 
 Part = Literal["portal", "model"]
 
@@ -58,6 +59,7 @@ def serve(options: Options) -> None:
 async def _serve(options: Options) -> None:
     from local.portal.data_folder import DataFolder
 
+    check_socket(options.socket_path)
     leases = Leases(options.lease_pids or (os.getppid(),))
     folder = DataFolder.open(options.data)
     with contextlib.ExitStack() as cleanup:
@@ -86,8 +88,6 @@ def _empty_answer() -> dict[str, Any]:
 
 def _portal(folder: Any, listener: socket.socket, answer: dict[str, Any]) -> tuple[PortalState, ASGIApp]:
     from local.portal.addresses import FULL_NAME
-    from local.portal.app import build_app
-    from local.portal.guard import Tokens
     from local.portal.schema_check import warm_up
     from local.portal.state import PortalState
 
@@ -95,6 +95,11 @@ def _portal(folder: Any, listener: socket.socket, answer: dict[str, Any]) -> tup
     state, repaired = PortalState.open(folder, f"http://127.0.0.1:{port}")
     for sentence in repaired:
         _say(sentence)
+
+    # The SDK takes most of the start; it is loaded once the data are known to be usable.
+    from local.portal.app import build_app
+    from local.portal.guard import Tokens
+
     tokens = Tokens(portal=secrets.token_urlsafe(32), service=secrets.token_urlsafe(32))
     threading.Thread(target=warm_up, name="load validation", daemon=True).start()
     answer |= {

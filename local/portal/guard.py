@@ -115,15 +115,15 @@ def _unauthorized(path: str) -> Response:
     if path == "/mcp" or path.startswith("/mcp/"):
         body = {"error": "invalid_token", "error_description": "The portal's bearer token is missing or wrong."}
         return JSONResponse(body, 401, headers={"WWW-Authenticate": "Bearer"})
-    body = {
+    refusal: dict[str, str | None] = {
         "$id": "1",
-        "innerException": "",
+        "innerException": None,
         "message": "TF400813: The user is not authorized to access this resource.",
         "typeName": "Microsoft.TeamFoundation.Framework.Server.UnauthorizedRequestException, "
         "Microsoft.TeamFoundation.Framework.Server",
         "typeKey": "UnauthorizedRequestException",
     }
-    response = JSONResponse(body, 401)
+    response = JSONResponse(refusal, 401)
     response.headers.append("WWW-Authenticate", "Bearer")
     response.headers.append("WWW-Authenticate", 'Basic realm="portal"')
     return response
