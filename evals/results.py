@@ -116,14 +116,19 @@ def read_results(file: Path) -> Results:
     except OSError as error:
         raise ResultsError(f"{file}: cannot be read: {error.strerror}") from error
     if file.suffix == ".jsonl":
-        rows = tuple(_row(row) for row in _lines(text))
+        rows = _rows(list(_lines(text)))
         return Results(file, rows, _eval_id(rows), complete=False)
     try:
         content = json.loads(text)
         listed = content["results"]["results"]
-        return Results(file, tuple(_row(row) for row in listed), str(content.get("evalId") or ""))
+        return Results(file, _rows(listed), str(content.get("evalId") or ""))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ResultsError(f"{file}: is no results file of promptfoo ({type(error).__name__}: {error})") from error
+
+
+def _rows(listed: list[Mapping[str, Any]]) -> tuple[Row, ...]:
+    """In the order of the cases, whichever ended first."""
+    return tuple(map(_row, sorted(listed, key=lambda row: (row.get("testIdx") or 0, row.get("promptIdx") or 0))))
 
 
 def _lines(text: str) -> Iterator[Mapping[str, Any]]:

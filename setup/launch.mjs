@@ -14,7 +14,8 @@ const at = places();
 
 try {
   await ensure(at, { tests });
-  handOver(at.python, ["-m", module, ...rest], process.env);
+  // -P: a folder of the same name where the person happens to be must not come first.
+  handOver(at.python, ["-P", "-m", module, ...rest], process.env);
 } catch (error) {
   fail(error);
 }

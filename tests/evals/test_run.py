@@ -1,0 +1,207 @@
+"""`evals run` with the real promptfoo: what it says at the end, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.evals.conftest import Demo
+
+
+def results_of(demo: Demo) -> list[Path]:
+    return sorted((demo.home / "results").iterdir()) if (demo.home / "results").exists() else []
+
+
+def test_a_mixed_run_is_told_in_words_and_ends_with_2(demo: Demo) -> None:
+    ended = demo.run("--filter-pattern", "T0[1-4]")
+    assert ended.returncode == 2, ended.stdout + ended.stderr
+    (file,) = results_of(demo)
+    summary = ended.stdout[ended.stdout.index("\ndemo: ") :]
+    seconds = summary.partition(" cases in ")[2].partition(" s.")[0]
+    assert summary == (
+        "\ndemo: 1 passed, 1 failed, 1 error, 1 not evaluated\n"
+        "  good     1 passed\n"
+        "  bad      0 passed, 1 failed, 1 error\n"
+        "  unclear  0 passed, 1 not evaluated\n"
+        "\n"
+        "Did not pass:\n"
+        '  T02, failed: Expected output to contain "hello"\n'
+        "  T03, error: the model is gone\n"
+        "  T04, not evaluated: no telemetry\n"
+        "\n"
+        f"1 passed, 1 failed, 1 error, 1 not evaluated of 4 cases in {seconds} s.\n"
+        "Tokens: 3,015 (3,000 in, 15 out) in 7 model requests, cost 1.5000.\n"
+        f"Results: {file}\n"
+        "To look at them: npm run eval:view (or yarn eval:view)\n"
+    )
+    assert json.loads(file.read_text(encoding="utf-8"))["evalId"]
+    assert (demo.home / "promptfoo" / "promptfoo.db").exists()
+
+
+def test_what_was_opened_and_not_abandoned_ends_with_3(demo: Demo) -> None:
+    ended = demo.run("--filter-metadata", "group=opening", "-j", "1")
+    assert ended.returncode == 3, ended.stdout + ended.stderr
+    assert "Pull requests: 1 opened, 0 abandoned.\nLEFT BEHIND, 1 thing to look at:\n" in ended.stdout
+    assert "  https://host.example/pr/7 was opened, and nothing shows that it was abandoned\n" in ended.stdout
+    assert "  To finish: npm run evals -- cleanup --run eval-" in ended.stdout
+
+
+@pytest.mark.parametrize(("case", "code"), [("T01", 0), ("T02", 1)])
+def test_a_run_ends_with_0_when_all_passed_and_with_1_when_a_case_failed(demo: Demo, case: str, code: int) -> None:
+    ended = demo.run(f"--filter-pattern={case}")
+    assert ended.returncode == code, ended.stdout + ended.stderr
+
+
+def test_a_run_in_which_promptfoo_selects_nothing_ends_with_4(demo: Demo) -> None:
+    ended = demo.run("--filter-range", "50:60")
+    assert ended.returncode == 4, ended.stdout + ended.stderr
+    assert "No case of demo was selected." in ended.stdout
+
+
+def test_the_models_of_the_command_line_reach_the_providers(demo: Demo) -> None:
+    (demo.root / "suites" / "demo" / "provider.py").write_text(
+        "import os\n"
+        "def call_api(prompt, options, context):\n"
+        "    names = ('EVALS_AGENT_MODEL', 'EVALS_USER_MODEL', 'EVALS_JUDGE_MODEL')\n"
+        "    return {'output': ' '.join(os.environ.get(name, '-') for name in names)}\n",
+        encoding="utf-8",
+    )
+    demo.run("--model", "big", "--user-model=small", "--filter-pattern", "T01", EVALS_JUDGE_MODEL="strict")
+    (file,) = results_of(demo)
+    (row,) = json.loads(file.read_text(encoding="utf-8"))["results"]["results"]
+    assert row["response"]["output"] == "big small strict"
+
+
+def test_a_config_that_promptfoo_refuses_ends_with_5(demo: Demo) -> None:
+    config = demo.root / "suites" / "demo" / "promptfooconfig.yaml"
+    config.write_text(config.read_text(encoding="utf-8").replace("provider.py", "nowhere.py"), encoding="utf-8")
+    ended = demo.run("-n", "0")
+    assert ended.returncode == 5
+    assert "promptfoo ended with code 1 before any case of demo had; the reason stands above." in ended.stderr
+    assert results_of(demo) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_says_what_is_known_ends_with_130_and_leaves_no_process(
+    demo: Demo, number: signal.Signals
+) -> None:
+    command = [*demo.command, "run", "demo", "--root", str(demo.root), "--filter-pattern", "T0[16]"]
+    with subprocess.Popen(
+        command,
+        env=demo.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        started = Path(demo.environment["STARTED"])
+        deadline = time.monotonic() + 120
+        while not started.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        # As in a terminal, where npm and the launcher pass on what this process has already got.
+        process.send_signal(number)
+        process.send_signal(number)
+        output, _ = process.communicate(timeout=120)
+    assert process.returncode == 130, output
+    assert "Stopped after " in output
+    assert "To look at them: npm run eval:view" in output
+    (file,) = results_of(demo)
+    assert file.suffix == ".jsonl"
+    assert _processes_with(str(demo.root)) == []
+
+
+def _processes_with(text: str) -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = entry.read_bytes().decode("utf-8", "replace")
+        except OSError:
+            continue
+        if text in words and entry.parent.name != str(os.getpid()):
+            found.append(words.replace("\0", " "))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--filter-metadata", "priority=smokey"], 4, "No case of demo matches --filter-metadata priority=smokey: "),
+        (["--filter-metadata", "owner=me"], 4, "no case has the metadata owner."),
+        (
+            ["--filter-metadata", "priority=smoke", "--filter-metadata", "group=bad"],
+            4,
+            "No case of demo matches priority=smoke and group=bad at the same time.",
+        ),
+        (
+            ["--filter-pattern", "C01"],
+            4,
+            "No description of a case of demo matches --filter-pattern C01: there are T01, ",
+        ),
+        (
+            ["--filter-metadata", "smoke"],
+            5,
+            "--filter-metadata needs KEY=VALUE, such as priority=smoke, and got smoke.",
+        ),
+        (["dmo"], 5, "There is no suite dmo; did you mean demo?; there are demo."),
+        (["--filter-pattrn", "x"], 5, "There is no flag --filter-pattrn; did you mean --filter-pattern?."),
+        (["--model"], 5, "--model needs a value."),
+        (["-c", "x.yaml"], 5, "-c has no place in `evals run`: the suite's name chooses the config."),
+    ],
+)
+def test_what_cannot_be_run_is_said_in_a_sentence_before_anything_starts(
+    demo: Demo, words: list[str], code: int, sentence: str
+) -> None:
+    ended = demo.run(*words)
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert sentence in ended.stderr
+    assert not demo.home.exists()
+
+
+def test_a_missing_variable_is_named_and_no_value_is_shown(demo: Demo) -> None:
+    ended = demo.run(AZURE_OPENAI_ENDPOINT="https://secret-resource.example", EVALS_MODEL_BASE_URL="")
+    assert (ended.returncode, ended.stdout) == (5, "")
+    assert "AZURE_OPENAI_API_KEY is not set, but AZURE_OPENAI_ENDPOINT is" in ended.stderr
+    assert "secret-resource" not in ended.stderr
+    assert not demo.home.exists()
+
+
+def test_an_address_that_does_not_answer_is_named(demo: Demo) -> None:
+    ended = demo.run(EVALS_PORTAL_URL="http://127.0.0.1:9")
+    assert (ended.returncode, ended.stdout) == (5, "")
+    assert "The portal of EVALS_PORTAL_URL is not reachable (Connection refused)" in ended.stderr
+    assert not demo.home.exists()
+
+
+def test_a_faulty_case_is_named_with_file_and_line(demo: Demo) -> None:
+    cases = demo.root / "suites" / "demo" / "cases.yaml"
+    cases.write_text(cases.read_text(encoding="utf-8").replace("group: unclear, ", ""), encoding="utf-8")
+    ended = demo.run()
+    assert (ended.returncode, ended.stdout) == (5, "")
+    assert ended.stderr == "suites/demo/cases.yaml:14: metadata: group is missing; needed are id, group, priority\n"
+
+
+def test_a_faulty_case_of_another_suite_does_not_hold_up_this_one(demo: Demo) -> None:
+    other = demo.root / "suites" / "other"
+    other.mkdir()
+    (other / "cases.yaml").write_text("- description: O01\n", encoding="utf-8")
+    config = (demo.root / "suites" / "demo" / "promptfooconfig.yaml").read_text(encoding="utf-8")
+    (other / "promptfooconfig.yaml").write_text(config.replace("suites/demo", "suites/other"), encoding="utf-8")
+    assert demo.run("--filter-pattern", "T01").returncode == 0
+    assert demo.evals("run", "other", "--root", str(demo.root)).returncode == 5
+
+
+def test_a_folder_that_cannot_be_written_is_named(demo: Demo, tmp_path: Path) -> None:
+    file = tmp_path / "a file"
+    file.touch()
+    ended = demo.run(EVALS_HOME=str(file))
+    assert ended.returncode == 5
+    assert f"{file}/results: no results can be written there" in ended.stderr
