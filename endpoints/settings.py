@@ -44,6 +44,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("EVALS_USER_MODEL", "model", "Model (Azure: deployment) that plays the developer", "the suite's setting"),
     Setting("EVALS_JUDGE_MODEL", "model", "Model (Azure: deployment) that judges", "the suite's setting"),
     Setting(
+        "EVALS_CASSETTES",
+        "model",
+        "Mode of recordings for the whole run: none, once, new_episodes, all, or off",
+        "the provider's setting; else none in CI, once elsewhere",
+    ),
+    Setting(
         "EVALS_PULL_REQUEST_API",
         "pull requests",
         "REST address of the pull-request host (Azure DevOps organisation, or GitHub API)",

@@ -61,6 +61,8 @@ def _ask(address: str) -> str:
         return _in_words(error.reason)
     except (OSError, ValueError) as error:
         return _in_words(error)
+    except http.client.InvalidURL:
+        return "it is no valid address"  # The error's own text may hold a password.
     except http.client.HTTPException as error:
         return f"what answers does not speak HTTP: {type(error).__name__}"
 
