@@ -50,6 +50,8 @@ _ALTERNATIVE = re.compile(
     r"\b(?:instead|without (?:that|this|it)|otherwise|other than that|rest of|keep)\b", re.IGNORECASE
 )
 _INSISTED = "Please do it anyway"
+# The instructions say so when the developer has just got a goal, be it the first one or the next of several.
+_UNSPOKEN = re.compile(r"\bnot (?:yet )?spoken of (?:your|the|this) goal\b", re.IGNORECASE)
 _UNKNOWN = "I do not know"
 # What a question about a kind of value looks like, and what such a value looks like.
 _KINDS = (
@@ -115,6 +117,8 @@ def developer(request: ChatRequest) -> Reply:
     said = [m.content for m in request.messages if m.role == "assistant"]
     if not heard or not heard[-1].strip():
         return Reply(brief.goal or "Hello, I need your help with a spoke.")
+    if _UNSPOKEN.search(request.system):
+        return Reply(_answer_to(brief, heard[-1]) or brief.goal or "Hello, I need your help with a spoke.")
     return Reply(_next(brief, heard, said))
 
 
@@ -123,8 +127,8 @@ def _next(brief: Brief, heard: list[str], said: list[str]) -> str:
     if _PULL_REQUEST.search(last):
         return f"Thanks, that is all. {brief.stop}" if brief.talkative else brief.stop
     refused = _REFUSAL.search(last) is not None
-    questions = [part for part in sentences(last) if part.endswith("?") or _REQUEST.search(part)]
-    answer = _answers(brief, questions, last if questions else "")
+    questions = _questions(last)
+    answer = _answer_to(brief, last)
     if refused and not answer:
         return _after_refusal(brief, questions, said)
     if answer:
@@ -138,6 +142,16 @@ def _next(brief: Brief, heard: list[str], said: list[str]) -> str:
     if sum(text.startswith(_UNKNOWN) for text in said[-2:]) == 2:
         return brief.stop
     return f"{_UNKNOWN} that."
+
+
+def _questions(text: str) -> list[str]:
+    return [part for part in sentences(text) if part.endswith("?") or _REQUEST.search(part)]
+
+
+def _answer_to(brief: Brief, heard: str) -> str:
+    """What the facts say to what is asked in the agent's message; empty when they say nothing."""
+    questions = _questions(heard)
+    return _answers(brief, questions, heard if questions else "")
 
 
 def _confirms(question: str) -> bool:
