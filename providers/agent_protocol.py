@@ -16,11 +16,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from episodes.record import StopReason
 from models.deadline import Deadline
 from providers.recorder import Recorder
+
+if TYPE_CHECKING:
+    from providers.boundary import Boundary
 
 
 class EpisodeStopped(Exception):
@@ -43,12 +46,14 @@ class AgentSetup:
     `options` is the provider's `config` from the promptfoo file, without promptfoo's own keys. Relative files in it are
     relative to `base_path`, the folder of that file. `variables` are the case's vars, never those that begin with `__`.
     `entry_keys` are the keys of `options` that the provider entry reads itself; a factory leaves them alone.
+    `boundary` opens models and tool servers, so that they can be recorded; what it opens it also closes.
     """
 
     options: Mapping[str, Any]
     base_path: Path
     recorder: Recorder
     deadline: Deadline
+    boundary: Boundary
     variables: Mapping[str, Any] = field(default_factory=dict)
     entry_keys: frozenset[str] = frozenset()
 

@@ -20,6 +20,7 @@ from episodes.record import Episode, StopReason
 from models.deadline import Deadline
 from providers.agent_protocol import AgentSetup, ConfigurationProblem, EpisodeStopped
 from providers.background_loop import WorkDidNotStop, background_loop
+from providers.boundary import BOUNDARY_KEYS, Boundary
 from providers.recorder import CaseIdentity, Recorder
 from providers.run_fingerprint import note_run
 from providers.stderr_log import get_logger
@@ -121,7 +122,7 @@ def run_episode(
 
 async def _within_deadline(body: EpisodeBody, call: ProviderCall) -> str | None:
     try:
-        async with asyncio.timeout(call.deadline.remaining()):
+        async with asyncio.timeout(call.deadline.remaining()), call.setup.boundary:
             return await body(call)
     except TimeoutError:
         if not call.deadline.passed:
@@ -169,13 +170,15 @@ def _provider_call(
     base_path = _base_path(options)
     variables = {key: value for key, value in raw_vars.items() if not str(key).startswith("__")}
     note_run(recorder, base_path, variables)
+    own = {key: value for key, value in config.items() if key not in PROMPTFOO_KEYS}
     setup = AgentSetup(
-        options={key: value for key, value in config.items() if key not in PROMPTFOO_KEYS},
+        options=own,
         base_path=base_path,
         recorder=recorder,
         deadline=Deadline.after(_deadline_seconds(config, waited)),
+        boundary=Boundary(own, base_path, recorder),
         variables=variables,
-        entry_keys=entry_keys | ENVELOPE_KEYS,
+        entry_keys=entry_keys | ENVELOPE_KEYS | BOUNDARY_KEYS,
     )
     text = prompt if isinstance(prompt, str) else str(prompt)
     return ProviderCall(prompt=text, setup=setup, identity=recorder.identity)

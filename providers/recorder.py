@@ -161,6 +161,12 @@ class Recorder:
             if problem:
                 self.warn(problem)
 
+    def spoil(self, problem: str) -> None:
+        """Note that the episode does not count although it ended well, because its machinery failed."""
+        self.stop_reason = StopReason.PROVIDER_ERROR
+        self.problem = problem
+        self.warn(problem)
+
     def episode(self) -> Episode:
         """The record as it stands. An episode that nobody stopped is one whose machinery failed."""
         return Episode(

@@ -15,6 +15,10 @@ HEAVY = (
     "openai.resources.chat.completions",
     "openai.resources.responses",
     "anyio._backends._asyncio",
+    "models.service",
+    "models.cassettes.model",
+    "providers.agent.mcp_server",
+    "providers.agent.recorded_server",
     "providers.agent.factory",
 )
 """Modules that are first used inside an episode, where their import would count as the agent's time."""

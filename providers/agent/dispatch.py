@@ -26,6 +26,7 @@ STATUS_OF_FAILURE = {
     "not_sent": ToolStatus.NOT_EXECUTED,
     "no_answer": ToolStatus.TRANSPORT_ERROR,
     "refused": ToolStatus.TOOL_ERROR,
+    "no_recording": ToolStatus.NOT_EXECUTED,
 }
 
 
@@ -45,7 +46,7 @@ class _Outcome:
     call: ToolCall
     message: str
     pull_request: PullRequest | None = None
-    fatal: str = ""
+    stop: EpisodeStopped | None = None
     """Why the episode can not go on, if it can not."""
 
 
@@ -87,9 +88,9 @@ class Dispatcher:
             await asyncio.wait(tasks)
             outcomes = [self._outcome(call, batch, task) for call, task in zip(calls, tasks, strict=True)]
             messages = [self._record(outcome) for outcome in outcomes]
-        fatal = next((outcome.fatal for outcome in outcomes if outcome.fatal), "")
-        if fatal:
-            raise EpisodeStopped(StopReason.TOOL_UNAVAILABLE, fatal)
+        for outcome in outcomes:
+            if outcome.stop is not None:
+                raise outcome.stop
         return messages
 
     def _record(self, outcome: _Outcome) -> dict[str, Any]:
@@ -125,10 +126,8 @@ class Dispatcher:
             answer = await tool.server.call(tool.info.name, arguments, idle_s=idle, deadline=self._deadline)
         except ToolFailure as failure:
             call = replace(call, latency_ms=_since(started))
-            fatal = f"the server {tool.server.name} is gone: {failure.problem}"
-            gone = failure.reason in ("unreachable", "not_sent")
             failed = _refused(call, STATUS_OF_FAILURE[failure.reason], f"The tool call failed: {failure.problem}")
-            return replace(failed, fatal=fatal if gone else "")
+            return replace(failed, stop=_stop(tool, failure))
         return self._answered(tool, replace(call, latency_ms=_since(started)), answer)
 
     async def _create(self, tool: Tool, call: ToolCall, arguments: dict[str, Any]) -> _Outcome:
@@ -137,12 +136,15 @@ class Dispatcher:
         added: dict[str, Any] = {}
         if self._settings.marker:
             arguments, added, marker = marked_arguments(tool.info, arguments)
+        call = replace(call, added_arguments=added)
+        if not tool.server.live:
+            return await self._call(tool, call, arguments)
         try:
             self._ledger.intend(call.id, tool.server.name, tool.info.name, marker)
         except LedgerError as error:
             refused = _refused(call, ToolStatus.NOT_EXECUTED, "Not called: the ledger could not be written.")
-            return replace(refused, fatal=f"the ledger could not be written: {error}")
-        call = replace(call, added_arguments=added)
+            stop = EpisodeStopped(StopReason.PROVIDER_ERROR, f"the ledger could not be written: {error}")
+            return replace(refused, stop=stop)
         try:
             outcome = await self._call(tool, call, arguments)
         except asyncio.CancelledError:
@@ -213,6 +215,17 @@ class Dispatcher:
 
 def _refused(call: ToolCall, status: ToolStatus, problem: str) -> _Outcome:
     return _Outcome(replace(call, status=status, problem=problem), problem)
+
+
+def _stop(tool: Tool, failure: ToolFailure) -> EpisodeStopped | None:
+    """A server that is gone, and a replay that has no answer, end the episode: the agent can not be judged further."""
+    match failure.reason:
+        case "unreachable" | "not_sent":
+            problem = f"the server {tool.server.name} is gone: {failure.problem}"
+            return EpisodeStopped(StopReason.TOOL_UNAVAILABLE, problem)
+        case "no_recording":
+            return EpisodeStopped(StopReason.PROVIDER_ERROR, failure.problem)
+    return None
 
 
 def _compact(value: Any) -> str:

@@ -5,25 +5,17 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
-from episodes.ledger import Ledger
-from models.service import open_model
 from providers.agent.agent_file import AgentFile
 from providers.agent.created import CreationLedger
 from providers.agent.dispatch import Dispatcher
 from providers.agent.loop import LoopAgent
-from providers.agent.mcp_server import open_mcp_server
 from providers.agent.options import read_options
-from providers.agent.server_settings import fill_in
 from providers.agent.toolbox import Toolbox, fill_toolbox
 from providers.agent_protocol import Agent, AgentFactory, AgentSetup, ConfigurationProblem
-from providers.recorder import CaseIdentity, Recorder
-from providers.services import services
+from providers.recorder import Recorder
 from providers.side_files import SideFiles
-
-WITHOUT_RUN = "no-run"
-"""Ledger of calls made outside promptfoo, which has no evaluation id."""
 
 
 def agent_factory(setup: AgentSetup) -> AgentFactory:
@@ -63,30 +55,22 @@ async def configured_agent(setup: AgentSetup) -> AsyncIterator[Agent]:
     agent = options.agent
     recorder = setup.recorder
     recorder.watch_tools()
-    where = await services()
-    async with AsyncExitStack() as stack:
-        model = await stack.enter_async_context(open_model(where.model, agent.model))
-        servers = [
-            await stack.enter_async_context(open_mcp_server(fill_in(server, where.portal))) for server in agent.servers
-        ]
-        toolbox, warnings = await fill_toolbox(servers, agent.tools, agent.creating_tools)
-        for warning in warnings:
-            recorder.warn(warning)
-        _note_fingerprint(recorder, agent, toolbox)
-        ledger = Ledger.open(where.home, _run_id(recorder.identity), where.pull_request_host.label)
-        dispatcher = Dispatcher(
-            toolbox,
-            recorder,
-            CreationLedger(ledger, recorder.identity.step_id),
-            SideFiles(where.home),
-            setup.deadline,
-            options.dispatch,
-        )
-        yield LoopAgent(agent, model, toolbox, dispatcher, recorder, setup.deadline, options.budget)
-
-
-def _run_id(identity: CaseIdentity) -> str:
-    return identity.eval_id or WITHOUT_RUN
+    boundary = setup.boundary
+    model = await boundary.model("agent", agent.model)
+    servers = [await boundary.server(server) for server in agent.servers]
+    toolbox, warnings = await fill_toolbox(servers, agent.tools, agent.creating_tools)
+    for warning in warnings:
+        recorder.warn(warning)
+    _note_fingerprint(recorder, agent, toolbox)
+    dispatcher = Dispatcher(
+        toolbox,
+        recorder,
+        CreationLedger(boundary.ledger(), recorder.identity.step_id),
+        SideFiles(boundary.home),
+        setup.deadline,
+        options.dispatch,
+    )
+    yield LoopAgent(agent, model, toolbox, dispatcher, recorder, setup.deadline, options.budget)
 
 
 def _note_fingerprint(recorder: Recorder, agent: AgentFile, toolbox: Toolbox) -> None:

@@ -59,6 +59,10 @@ class McpServer:
     def name(self) -> str:
         return self._address.name
 
+    @property
+    def live(self) -> bool:
+        return True
+
     async def tools(self) -> tuple[ToolInfo, ...]:
         """See `ToolServer.tools`."""
         _, client = await self._connected(Deadline.after(self._address.connect_s))

@@ -29,14 +29,15 @@ class ToolAnswer:
     notes: tuple[str, ...] = ()
 
 
-FailureReason = Literal["unreachable", "not_sent", "no_answer", "refused"]
+FailureReason = Literal["unreachable", "not_sent", "no_answer", "refused", "no_recording"]
 
 
 class ToolFailure(Exception):
     """No answer came from a tool.
 
     `reason`: `unreachable` (the server could not be connected to), `not_sent` (the call did not leave), `no_answer`
-    (it may have run), `refused` (the server answered that it does not take the call).
+    (it may have run), `refused` (the server answered that it does not take the call), `no_recording` (a replay has no
+    answer for it).
     """
 
     def __init__(self, reason: FailureReason, problem: str) -> None:
@@ -50,6 +51,11 @@ class ToolServer(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def live(self) -> bool:
+        """False when no call can leave this process: then nothing is created, and nothing needs a ledger."""
+        ...
 
     async def tools(self) -> tuple[ToolInfo, ...]:
         """Every tool that the server offers, all pages of its list.

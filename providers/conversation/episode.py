@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from models.service import open_model
 from providers.agent.factory import open_agent
 from providers.agent_protocol import Agent, ConfigurationProblem
 from providers.conversation.golden import Golden, GoldenTalk, read_golden
@@ -20,7 +18,6 @@ from providers.conversation.simulation_talk import SimulationTalk
 from providers.conversation.step_check import StepCheck
 from providers.conversation.turn_taking import User, converse
 from providers.envelope import ProviderCall
-from providers.services import services
 from providers.transcript import transcript
 
 
@@ -57,12 +54,11 @@ async def run_conversation(call: ProviderCall) -> str:
     """
     settings = read_settings(call.options)
     plan = read_plan(call.variables, settings.most_turns)
-    async with AsyncExitStack() as stack:
-        agent = await stack.enter_async_context(open_agent(call.setup))
+    async with open_agent(call.setup) as agent:
         preface = _preface(plan.script)
         if preface:
             agent.begin(preface)
-        user = await _user(call, plan, settings, agent, stack)
+        user = await _user(call, plan, settings, agent)
         try:
             await converse(agent, user, call.recorder, most_turns=settings.most_turns)
         finally:
@@ -75,19 +71,17 @@ async def run_conversation(call: ProviderCall) -> str:
     return f"{text}\n\n{goals_heading(goals)}" if goals else text
 
 
-async def _user(
-    call: ProviderCall, plan: Plan, settings: ConversationSettings, agent: Agent, stack: AsyncExitStack
-) -> User:
+async def _user(call: ProviderCall, plan: Plan, settings: ConversationSettings, agent: Agent) -> User:
     recorder = call.recorder
     if plan.golden is not None:
         recorder.fingerprint("golden", f"{plan.golden.replay} replay", call.variables["golden"])
         return GoldenTalk(plan.golden, agent, _preface(plan.script))
-    endpoint = (await services()).model
-    model = await stack.enter_async_context(open_model(endpoint, settings.user))
+    boundary = call.setup.boundary
+    model = await boundary.model("user", settings.user)
     simulated = SimulatedUser(plan.script, model, recorder, call.deadline)
     if not plan.steps:
         return OpenTalk(simulated)
-    judge = await stack.enter_async_context(open_model(endpoint, settings.judge))
+    judge = await boundary.model("judge", settings.judge)
     recorder.fingerprint("simulation", f"{len(plan.steps)} steps", call.variables["simulation"])
     return SimulationTalk(plan.steps, simulated, StepCheck(judge, recorder, call.deadline), recorder)
 

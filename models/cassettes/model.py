@@ -1,0 +1,98 @@
+"""A model whose answers come from a cassette, or go onto it. Only what is named here is ever written."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from episodes.record import RoleUsage
+from models.cassettes.cassette import Cassette, NoRecording
+from models.deadline import Deadline
+from models.protocol import Model, ModelFailure, ModelReply, ModelRequest, RequestedCall
+from models.settings import ModelSettings
+
+MESSAGE_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id", "refusal")
+"""Keys of a message that are written. Encrypted reasoning of a service is not among them."""
+
+
+class RecordedModel:
+    """The model of one role in one case. `live` opens the real one, and is called only when it is needed."""
+
+    def __init__(
+        self, role: str, settings: ModelSettings, cassette: Cassette, live: Callable[[], Awaitable[Model]]
+    ) -> None:
+        self._boundary = f"model {role}"
+        self._settings = settings
+        self._cassette = cassette
+        self._open_live = live
+        self._live: Model | None = None
+
+    @property
+    def name(self) -> str:
+        return self._settings.model
+
+    async def complete(self, request: ModelRequest, deadline: Deadline) -> ModelReply:
+        """See `Model.complete`. Raises `ModelFailure` of kind `recording` for a request that was not recorded."""
+        described = describe_request(request, self._settings)
+        try:
+            answer = self._cassette.take(self._boundary, described)
+        except NoRecording as missing:
+            raise ModelFailure("recording", str(missing)) from None
+        if answer is not None:
+            return self._reply(answer)
+        if self._live is None:
+            self._live = await self._open_live()
+        reply = await self._live.complete(request, deadline)
+        self._cassette.add(self._boundary, described, _answer(reply))
+        return reply
+
+    def _reply(self, answer: Mapping[str, Any]) -> ModelReply:
+        prompt, completion = int(answer["promptTokens"]), int(answer["completionTokens"])
+        return ModelReply(
+            text=answer["text"],
+            calls=tuple(RequestedCall(call["id"], call["name"], call["arguments"]) for call in answer["calls"]),
+            finish_reason=answer["finishReason"],
+            message=dict(answer["message"]),
+            usage=RoleUsage(prompt, completion, 1, self._settings.prices.cost(self.name, prompt, completion)),
+            latency_ms=0.0,
+            model=answer["model"],
+            refusal=answer.get("refusal", ""),
+            replayed=True,
+        )
+
+
+def describe_request(request: ModelRequest, settings: ModelSettings) -> dict[str, Any]:
+    """Everything of a request that can change its answer, and nothing of where it goes."""
+    temperature = settings.temperature if request.temperature is None else request.temperature
+    parameters = {
+        "temperature": temperature,
+        "max_tokens": settings.max_tokens if request.max_tokens is None else request.max_tokens,
+        "seed": settings.seed if request.seed is None else request.seed,
+        "tool_choice": request.tool_choice,
+        "parallel_tool_calls": request.parallel_tool_calls,
+        "response_schema": None if request.response_schema is None else dict(request.response_schema),
+    }
+    return {
+        "model": settings.model,
+        "api": settings.api,
+        "messages": [written_message(message) for message in request.messages],
+        "tools": [dict(tool) for tool in request.tools],
+        "parameters": {key: value for key, value in parameters.items() if value is not None},
+    }
+
+
+def written_message(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: message[key] for key in MESSAGE_KEYS if key in message}
+
+
+def _answer(reply: ModelReply) -> dict[str, Any]:
+    return {
+        "text": reply.text,
+        "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments_raw} for call in reply.calls],
+        "finishReason": reply.finish_reason,
+        "message": written_message(reply.message),
+        "model": reply.model,
+        "refusal": reply.refusal,
+        "promptTokens": reply.usage.prompt_tokens,
+        "completionTokens": reply.usage.completion_tokens,
+    }
