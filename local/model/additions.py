@@ -30,8 +30,8 @@ _FORMS = tuple(
         rf"(?:called|named|key|with the key|the key is)\s+{_KEY}\s*,?\s*(?:and\s+|with\s+|whose\s+)*(?:the\s+|"
         rf"a\s+)?(?:value|text|content)?\s*"
         rf"(?:of|is|to|reads?|saying|set to|=|:)?\s*{_VALUE}",
-        rf"(?:tags?|labels?)\s*[:,]?\s+{_KEY}\s*,?\s*(?:(?:with|to|as|of|is|set|saying|reads?|becomes|should be|"
-        rf"must be)\s+)+(?:the\s+|a\s+)?"
+        rf"(?:tags?|labels?|entry|entries)\s*[:,]?\s+{_KEY}\s*,?\s*"
+        rf"(?:(?:with|to|as|of|is|set|saying|reads?|becomes|should be|must be)\s+)+(?:the\s+|a\s+)?"
         rf"(?:(?:value|text)\s+(?:of\s+)?)?{_VALUE}",
     )
 )

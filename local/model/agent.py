@@ -196,7 +196,7 @@ def _finish(
             return found
         neighbour = found
     try:
-        built = build(source, target, findings.changes, known.schema, neighbour)
+        built = build(source, target, findings.changes, known.conditions, neighbour)
     except AddressProblem as problem:
         text = f"I can not open a pull request for this: {problem} No pull request was opened."
         if situation.asked(ADDRESS_SPACE) and situation.unknown(ADDRESS_SPACE):

@@ -155,6 +155,9 @@ def find_blocked(messages: Sequence[str]) -> list[Blocked]:
         now = dict(_kinds(message))
         if index and _WITHDRAWN.search(message) and not re.search(r"\binsist|\banyway\b", message, re.IGNORECASE):
             found = {kind: item for kind, item in found.items() if kind in now}
+        elif index and re.search(r"\bvalidat", message, re.IGNORECASE) and "validation" not in now:
+            # "All right, validate it then."
+            found.pop("validation", None)
         for kind, quote in now.items():
             found.setdefault(kind, Blocked(kind, quote))
     return list(found.values())

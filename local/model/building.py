@@ -38,7 +38,7 @@ def build(
     source: Mapping[str, Any],
     target: Target,
     changes: Sequence[Change],
-    schema: Mapping[str, Any] | None,
+    conditions: Mapping[str, Any] | None,
     neighbour: Mapping[str, Any] | None = None,
 ) -> Built:
     """Copy the source to its target and apply the changes.
@@ -47,7 +47,7 @@ def build(
         source: the configuration to start from; it is not changed.
         target: the new name and what else places the copy.
         changes: what the developer asked for, in order.
-        schema: the configuration's schema, for what follows from the changes; None when it was not read.
+        conditions: the schema's conditions, for what follows from the changes; None to let nothing follow.
         neighbour: a spoke in the target's region, when that is another one than the source's.
 
     Raises:
@@ -66,10 +66,10 @@ def build(
     apply(result, changes)
     followed: list[Forced] = []
     limits: list[Limit] = []
-    if schema is not None:
+    if conditions is not None:
         asked = frozenset(change.path for change in changes)
-        result, followed = settle(schema, result, asked)
-        limits = [limit for limit in crossed_limits(schema, result) if limit.path not in asked]
+        result, followed = settle(conditions, result, asked)
+        limits = [limit for limit in crossed_limits(conditions, result) if limit.path not in asked]
     return Built(result, tuple(followed), tuple(limits), tuple(notes))
 
 

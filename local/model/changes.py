@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from .additions import find_additions
@@ -55,6 +57,13 @@ class Findings:
 
 def find_changes(messages: Sequence[Said], catalogue: Catalogue, configuration: Mapping[str, Any] | None) -> Findings:
     """Read all messages of the developer against a schema and, for a copy or a change, the source's configuration."""
+    return _find(tuple(messages), catalogue, "" if configuration is None else json.dumps(configuration))
+
+
+@lru_cache(maxsize=512)
+def _find(messages: tuple[Said, ...], catalogue: Catalogue, text: str) -> Findings:
+    # Kept, because nothing new was said while the agent goes from tool to tool.
+    configuration = json.loads(text) if text else None
     places = slots(catalogue, configuration)
     found: dict[tuple[Any, ...], Change] = {}
     by_name = True
@@ -81,7 +90,7 @@ def _one(
     given = [(a.start, a.end) for a in additions]
     removals = list(_removals(reading, catalogue, configuration, given)) if configuration is not None else []
     spans = [(a.start, a.end) for a in additions] + [(start, end) for _, start, end in removals]
-    assignments = assign(reading, places, catalogue, configuration, topic, spans)
+    assignments = assign(reading, places, catalogue, topic, spans)
     assignments = _without_references(assignments, configuration)
     used = [(a.start, a.end) for a in assignments]
     switches = [

@@ -1,4 +1,7 @@
-"""What follows from a change by the schema's own conditions: values that are forced, and limits that are crossed."""
+"""What follows from a change by the schema's own conditions: values that are forced, and limits that are crossed.
+
+`conditions` is `Catalogue.conditions` everywhere: the schema with its references resolved, less what forces nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .properties import resolved
 from .slots import Path, value_at
 
 
@@ -26,23 +28,22 @@ class Limit:
     minimum: int
 
 
-def forced_values(schema: Mapping[str, Any], configuration: Mapping[str, Any]) -> list[Forced]:
+def forced_values(conditions: Mapping[str, Any], configuration: Mapping[str, Any]) -> list[Forced]:
     """All values that must be different, given the rest of the configuration."""
-    return [f for f in _applied(schema, schema, configuration, ()) if isinstance(f, Forced)]
+    return [f for f in _applied(conditions, configuration, ()) if isinstance(f, Forced)]
 
 
-def crossed_limits(schema: Mapping[str, Any], configuration: Mapping[str, Any]) -> list[Limit]:
+def crossed_limits(conditions: Mapping[str, Any], configuration: Mapping[str, Any]) -> list[Limit]:
     """All numbers that are too low, the highest limit for each."""
     found: dict[Path, Limit] = {}
-    for limit in _applied(schema, schema, configuration, ()):
+    for limit in _applied(conditions, configuration, ()):
         if isinstance(limit, Limit) and limit.minimum > found.get(limit.path, limit).minimum - 1:
             found[limit.path] = limit
     return list(found.values())
 
 
-def _applied(root: Mapping[str, Any], raw: Mapping[str, Any], value: Any, path: Path) -> Iterator[Forced | Limit]:
+def _applied(node: Mapping[str, Any], value: Any, path: Path) -> Iterator[Forced | Limit]:
     """Walk a schema and a value together, through the branches of conditions that hold."""
-    node = resolved(root, raw)
     if "const" in node and value != node["const"]:
         yield Forced(path, node["const"])
     minimum = node.get("minimum")
@@ -51,22 +52,21 @@ def _applied(root: Mapping[str, Any], raw: Mapping[str, Any], value: Any, path: 
     if isinstance(value, Mapping):
         for key, part in (node.get("properties") or {}).items():
             if key in value and isinstance(part, Mapping):
-                yield from _applied(root, part, value[key], (*path, key))
+                yield from _applied(part, value[key], (*path, key))
     items = node.get("items")
     if isinstance(value, list) and isinstance(items, Mapping):
         for index, item in enumerate(value):
-            yield from _applied(root, items, item, (*path, index))
+            yield from _applied(items, item, (*path, index))
     condition = node.get("if")
     if isinstance(condition, Mapping):
-        branch = node.get("then" if _holds(root, condition, value) else "else")
+        branch = node.get("then" if _holds(condition, value) else "else")
         if isinstance(branch, Mapping):
-            yield from _applied(root, branch, value, path)
+            yield from _applied(branch, value, path)
     for part in node.get("allOf") or ():
-        yield from _applied(root, part, value, path)
+        yield from _applied(part, value, path)
 
 
-def _holds(root: Mapping[str, Any], raw: Mapping[str, Any], value: Any) -> bool:
-    node = resolved(root, raw)
+def _holds(node: Mapping[str, Any], value: Any) -> bool:
     if "const" in node and value != node["const"]:
         return False
     if "enum" in node and value not in node["enum"]:
@@ -74,14 +74,12 @@ def _holds(root: Mapping[str, Any], raw: Mapping[str, Any], value: Any) -> bool:
     if isinstance(value, Mapping):
         if any(name not in value for name in node.get("required") or ()):
             return False
-        return all(
-            _holds(root, part, value[key]) for key, part in (node.get("properties") or {}).items() if key in value
-        )
+        return all(_holds(part, value[key]) for key, part in (node.get("properties") or {}).items() if key in value)
     return True
 
 
 def settle(
-    schema: Mapping[str, Any], configuration: dict[str, Any], asked: frozenset[Path]
+    conditions: Mapping[str, Any], configuration: dict[str, Any], asked: frozenset[Path]
 ) -> tuple[dict[str, Any], list[Forced]]:
     """Set what is forced, except where the developer asked for something else.
 
@@ -89,7 +87,7 @@ def settle(
     """
     done: list[Forced] = []
     for _ in range(4):
-        due = [f for f in forced_values(schema, configuration) if f.path not in asked and f.path and f not in done]
+        due = [f for f in forced_values(conditions, configuration) if f.path not in asked and f.path and f not in done]
         if not due:
             break
         for item in due:

@@ -70,9 +70,14 @@ def _offset(present: Any) -> str:
 
 def members(text: str, prop: Property) -> Iterator[Member]:
     """Where the members of the property's enumeration (or that of its items) are named in a text."""
-    for member, pattern in _patterns(prop.item.enum if prop.item is not None else prop.enum):
-        for match in pattern.finditer(text):
-            yield Member(prop, member, match.start(), match.end())
+    for member, start, end in _named(text, prop.item.enum if prop.item is not None else prop.enum):
+        yield Member(prop, member, start, end)
+
+
+@lru_cache(maxsize=4_000)
+def _named(text: str, enum: tuple[str, ...]) -> tuple[tuple[str, int, int], ...]:
+    # Kept, because the many items of a list share one enumeration.
+    return tuple((m, found.start(), found.end()) for m, pattern in _patterns(enum) for found in pattern.finditer(text))
 
 
 @lru_cache(maxsize=512)

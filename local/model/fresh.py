@@ -240,8 +240,8 @@ def _compose(
     # The segments are composed above; everything else that was asked for is applied as to a copy.
     apply(result, [change for change in findings.changes if change.path not in (ADDRESS_SPACE, SEGMENTS)])
     asked = frozenset(change.path for change in findings.changes)
-    result, followed = settle(known.schema, result, asked)
-    limits = tuple(limit for limit in crossed_limits(known.schema, result) if limit.path not in asked)
+    result, followed = settle(known.conditions, result, asked)
+    limits = tuple(limit for limit in crossed_limits(known.conditions, result) if limit.path not in asked)
     note = f"hub, resolvers, firewall and what nobody named are as in {neighbour.get('name')}"
     return raised(Built(result, tuple(followed), limits, (note,)))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .fitting import fits, members, telling
 from .properties import Catalogue
 from .reading import Reading
-from .slots import ADDRESS_SPACE, Slot, value_at
+from .slots import ADDRESS_SPACE, Slot
 from .values import Value
 
 NAME_WEIGHT, ABOUT_WEIGHT, PARENT_WEIGHT, AROUND_WEIGHT, ITEM_WEIGHT = 3.0, 2.0, 1.5, 0.7, 1.5
@@ -50,7 +50,6 @@ def assign(
     reading: Reading,
     places: Sequence[Slot],
     catalogue: Catalogue,
-    configuration: Mapping[str, Any] | None,
     hint: tuple[str, ...] | None = None,
     skip: Sequence[tuple[int, int]] = (),
 ) -> list[Assignment]:
@@ -60,7 +59,7 @@ def assign(
     """
     found = [
         candidate
-        for candidate in _candidates(reading, places, catalogue, configuration, hint)
+        for candidate in _candidates(reading, places, catalogue, hint)
         if not any(low < candidate.end and candidate.start < high for low, high in skip)
     ]
     found.sort(key=lambda c: (-c.score, c.start, c.slot.path != ADDRESS_SPACE))
@@ -106,7 +105,6 @@ def _candidates(
     reading: Reading,
     places: Sequence[Slot],
     catalogue: Catalogue,
-    configuration: Mapping[str, Any] | None,
     hint: tuple[str, ...] | None,
 ) -> Iterator[_Candidate]:
     known = frozenset().union(*(slot.labels for slot in places))
@@ -117,8 +115,7 @@ def _candidates(
         fitting = [
             (slot, fitted)
             for slot in places
-            if (fitted := fits(value, slot.prop, value_at(configuration, slot.path))) is not None
-            and _may_be(reading, value, slot, known)
+            if (fitted := fits(value, slot.prop, slot.present)) is not None and _may_be(reading, value, slot, known)
         ]
         homes = {slot.prop.path for slot, _ in fitting}
         # The words of a name describe nothing, but the unit of an amount does.
@@ -207,9 +204,15 @@ _CALLED = re.compile(r"\b(?:called|named|name|rename\w*|label)\b[^.;]{0,40}$", r
 
 def _may_be(reading: Reading, value: Value, slot: Slot, known: frozenset[str]) -> bool:
     """Words with hyphens are seldom labels: a new name must be called one, and a reference must lead somewhere."""
+    if value.kind != "label":
+        return slot.path[-1] != "name" or _CALLED.search(reading.text[: value.start]) is not None
+    if value.text in slot.labels:
+        return False
     if slot.path[-1] == "name":
-        return value.text not in slot.labels and _CALLED.search(reading.text[: value.start]) is not None
-    return value.kind != "label" or value.text in known
+        return _CALLED.search(reading.text[: value.start]) is not None
+    # A reference leads to a thing of the same kind, which the first part of its name tells (nsg-front, snet-front).
+    present = slot.present
+    return value.text in known and (not isinstance(present, str) or value.text.split("-")[0] == present.split("-")[0])
 
 
 def _labelled(reading: Reading, segment: int, slot: Slot) -> bool:

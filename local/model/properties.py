@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ _GENERIC = frozenset(plain(word) for word in word_list("enabled name day time ty
 _DEEPEST = 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Property:
     """One property. In `path`, `*` stands for any item of a list.
 
@@ -75,14 +75,17 @@ def _identity(path: tuple[str, ...]) -> frozenset[str]:
     return next((own for own in reversed(names) if own), frozenset(plain_stems(path[-1])))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Catalogue:
-    """All properties of one schema, and how telling each word is among them."""
+    """All properties of one schema, and how telling each word is among them.
+
+    Each schema has one catalogue, so catalogues are compared by identity. References in `schema` are resolved.
+    """
 
     properties: tuple[Property, ...]
     described: bool
     """True when the schema carries descriptions."""
-    schema: Mapping[str, Any] = field(hash=False, compare=False)
+    schema: Mapping[str, Any]
 
     @cached_property
     def _frequency(self) -> dict[str, int]:
@@ -105,22 +108,32 @@ class Catalogue:
     def _by_path(self) -> dict[tuple[str, ...], Property]:
         return {prop.path: prop for prop in self.properties}
 
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Names of the required properties at the top."""
-        return tuple(self.schema.get("required", ()))
+    @cached_property
+    def conditions(self) -> Mapping[str, Any]:
+        """The part of the schema that says which values force others, and how low numbers may be."""
+        return _conditions(self.schema) or {}
 
 
 @lru_cache(maxsize=64)
 def _catalogue(text: str) -> Catalogue:
-    schema = json.loads(text)
+    schema = _expanded(json.loads(text), json.loads(text), 0)
     found = tuple(_walk(schema, schema, (), frozenset(), frozenset(), 0))
     return Catalogue(found, any(prop.about for prop in found), schema)
 
 
+_SEEN: dict[int, tuple[Mapping[str, Any], Catalogue]] = {}
+_MOST_SEEN = 256
+
+
 def catalogue(schema: Mapping[str, Any]) -> Catalogue:
     """The properties of a schema; the same schema is read once."""
-    return _catalogue(json.dumps(schema, sort_keys=True))
+    # Tool results are decoded once and shared, so the same object comes again; holding it keeps its id its own.
+    known = _SEEN.get(id(schema))
+    if known is None:
+        if len(_SEEN) >= _MOST_SEEN:
+            _SEEN.clear()
+        known = _SEEN[id(schema)] = (schema, _catalogue(json.dumps(schema, sort_keys=True)))
+    return known[1]
 
 
 def _walk(
@@ -203,6 +216,29 @@ def _kind(node: Mapping[str, Any]) -> Kind:
     if kind in ("integer", "number"):
         return "integer"
     return "boolean" if kind == "boolean" else "string"
+
+
+def _conditions(node: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A schema without what neither forces nor limits a value; None when nothing is left."""
+    kept = {key: node[key] for key in ("const", "minimum", "if", "then", "else") if key in node}
+    properties = {name: part for name, child in (node.get("properties") or {}).items() if (part := _conditions(child))}
+    if properties:
+        kept["properties"] = properties
+    if isinstance(node.get("items"), dict) and (items := _conditions(node["items"])):
+        kept["items"] = items
+    if parts := [part for child in node.get("allOf") or () if (part := _conditions(child))]:
+        kept["allOf"] = parts
+    return kept or None
+
+
+def _expanded(root: Mapping[str, Any], node: Any, depth: int) -> Any:
+    """A schema with what its local references point to in their place, as deep as configurations go."""
+    if isinstance(node, list):
+        return [_expanded(root, item, depth) for item in node]
+    if not isinstance(node, dict) or depth > 4 * _DEEPEST:
+        return node
+    node = resolved(root, node)
+    return {key: value if key == "$defs" else _expanded(root, value, depth + 1) for key, value in node.items()}
 
 
 def resolved(root: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -41,6 +41,7 @@ _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 # A constant, because the time of day would make two answers to one request differ: 2026-01-01T00:00:00Z.
 CREATED = 1_767_225_600
 SYSTEM_FINGERPRINT = "fp_local_stand_in_1"
+CHARACTERS_OF_A_TOKEN = 4
 
 
 @dataclass(frozen=True)
@@ -132,12 +133,12 @@ def canonical(value: object) -> str:
 
 
 def estimate_tokens(text: str) -> int:
-    """A deterministic estimate: runs of up to six letters or digits, and every other visible character, count as one.
+    """A deterministic estimate: four characters to a token, rounded up.
 
-    Near enough to a byte-pair tokenizer for budgets and prices to behave (English prose and JSON come out within some
-    20 %), and the same on every machine. Not a count of any real model's tokens.
+    The usual rule of thumb for English text, near enough for budgets and prices to behave, and the same on every
+    machine. It is not a count of any real model's tokens.
     """
-    return len(re.findall(r"[A-Za-z0-9]{1,6}|[^\sA-Za-z0-9]", text))
+    return -(-len(text) // CHARACTERS_OF_A_TOKEN)
 
 
 def parse_request(body: object, *, deployment: str | None = None) -> ChatRequest:
@@ -178,7 +179,7 @@ def parse_request(body: object, *, deployment: str | None = None) -> ChatRequest
     return ChatRequest(
         model=model,
         messages=messages,
-        digest=hashlib.sha256(canonical([model, body]).encode()).hexdigest(),
+        digest=hashlib.sha256(f"{model}\n{text}".encode()).hexdigest(),
         prompt_text=text,
         tools=tools,
         tool_choice=choice,
@@ -249,10 +250,7 @@ def _shorten(text: str, calls: tuple[tuple[str, str], ...], limit: int) -> Draft
 
 
 def _head(text: str, limit: int) -> tuple[str, int]:
-    for count, match in enumerate(re.finditer(r"[A-Za-z0-9]{1,6}|[^\sA-Za-z0-9]", text)):
-        if count == limit:
-            return text[: match.start()], 0
-    return text, limit - estimate_tokens(text)
+    return text[: limit * CHARACTERS_OF_A_TOKEN], max(0, limit - estimate_tokens(text))
 
 
 def _messages(value: object) -> tuple[Message, ...]:

@@ -163,10 +163,9 @@ def _task_start(messages: list[Message]) -> int:
             calls[call.id] = call.name
         if message.role == "tool" and calls.get(message.tool_call_id) == CREATE:
             opened = opened or PULL_REQUEST.search(message.content) is not None
-        if message.role == "user" and opened and index and messages[index - 1].role == "assistant":
-            if not _is_closing(message.content):
-                start = index
-            opened = False
+        answered = bool(index) and messages[index - 1].role == "assistant"
+        if message.role == "user" and opened and answered and not _is_closing(message.content):
+            start, opened = index, False
     return start
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -30,6 +30,8 @@ class Slot:
     """Names, as written, of the list items on the way."""
     only: bool = True
     """True when every list on the way has just this one item."""
+    present: Any = field(default=None, compare=False)
+    """What stands there now."""
 
 
 def slots(catalogue: Catalogue, configuration: Mapping[str, Any] | None) -> tuple[Slot, ...]:
@@ -50,7 +52,7 @@ def _slots(catalogue: Catalogue, text: str) -> tuple[Slot, ...]:
         if prop.kind == "map":
             entries = _at(configuration, prop.path)
             for key in entries if isinstance(entries, Mapping) else ():
-                found.append(Slot((*prop.path, key), entry(prop, key)))
+                found.append(Slot((*prop.path, key), entry(prop, key), present=entries[key]))
     return tuple(found)
 
 
@@ -76,7 +78,7 @@ def _expand(
     only: bool,
 ) -> Iterator[Slot]:
     if not rest:
-        yield Slot(path, prop, items, labels, only)
+        yield Slot(path, prop, items, labels, only, node)
         return
     head, *tail = rest
     if head != "*":
@@ -103,7 +105,7 @@ def _telling(item: Any) -> frozenset[str]:
 
 def _at(node: Any, path: Path) -> Any:
     for part in path:
-        if isinstance(node, Mapping) and isinstance(part, str):
+        if isinstance(node, dict) and isinstance(part, str):
             node = node.get(part)
         elif isinstance(node, list) and isinstance(part, int) and part < len(node):
             node = node[part]

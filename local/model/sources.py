@@ -62,11 +62,9 @@ def _source(
 ) -> tuple[str | None, tuple[str, ...]]:
     answered = [n.name for i, n in names if SOURCE in situation.turns[i].asked]
     told = [n.name for _, n in names if n.role == "source"]
+    # Any other name is a source when there is such a spoke, which the list tells.
     listed = situation.evidence.listing is not None
-    # A name without a role is a source when there is such a spoke, which the list tells.
-    others = [
-        n.name for _, n in names if n.role == "unknown" and n.name != target and listed and _exists(situation, n.name)
-    ]
+    others = [n.name for _, n in names if n.name not in (target, *told) and listed and _exists(situation, n.name)]
     later = [
         n.name
         for i, n in names
