@@ -65,6 +65,7 @@ async def _talk(
     variables: Mapping[str, Any], agent_lines: Sequence[Line], model: Queues, most_turns: int, opens_at: int
 ) -> Outcome:
     recorder = Recorder(CaseIdentity("T01", "test-0-prompt-0-repeat-0", "eval-1", "suite"))
+    recorder.watch_tools()
     deadline = Deadline.after(30)
     agent = ScriptedAgent(agent_lines, recorder, opens_at)
     async with AsyncExitStack() as stack:
