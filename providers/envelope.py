@@ -17,6 +17,7 @@ from typing import Any
 
 from endpoints.redaction import redact_value
 from episodes.record import Episode, StopReason
+from models.config_values import ModelSettingsError
 from models.deadline import Deadline
 from providers.agent_protocol import AgentSetup, ConfigurationProblem, EpisodeStopped
 from providers.background_loop import WorkDidNotStop, background_loop
@@ -110,7 +111,7 @@ def run_episode(
         )
     except EpisodeStopped as stopped:
         recorder.stop(stopped.reason, stopped.problem)
-    except (ConfigurationProblem, WrongPython) as problem:
+    except (ConfigurationProblem, ModelSettingsError, WrongPython) as problem:
         recorder.stop(StopReason.PROVIDER_ERROR, f"configuration: {problem}")
     except (TimeoutError, WorkDidNotStop) as problem:
         recorder.stop(StopReason.DEADLINE, str(problem) or "the episode did not end in time")
