@@ -40,8 +40,8 @@ def fill(
     """Pairs of unit and call, among the `offered` units: as many required units as possible are filled; then as many
     `wanted` calls as possible have a unit; then as many calls as possible.
 
-    Each aim is reached by adding partners for more, while whoever has a partner keeps one, so the later aims take
-    nothing from the earlier ones.
+    The later aims take nothing from the earlier ones: once filled, a unit stays filled, and a wanted call that has a
+    unit keeps one.
     """
     single = [index for index in offered if not units[index].endless]
     endless = [index for index in offered if units[index].endless]
@@ -61,13 +61,19 @@ def fill(
             places[at].append(place)
     served = {at for at in call_of if at is not None}
 
-    def serve(at: int) -> bool:
-        return room[at] is not None or augment(at, places, call_of, lambda one: room[one] is not None) is not None
-
     for urgent in (True, False):
+        # Who has room in an endless unit may leave; so may, for a wanted call, one that is not wanted.
+        may_leave = [room[at] is not None or (urgent and not wanted[call]) for at, call in enumerate(calls)]
         for at, call in enumerate(calls):
-            if wanted[call] is urgent and at not in served and serve(at):
-                served.add(at)
+            if wanted[call] is not urgent or at in served:
+                continue
+            if room[at] is None:
+                leaver = augment(at, places, call_of, may_leave.__getitem__)
+                if leaver is None:
+                    continue
+                if leaver != at and room[leaver] is None:
+                    served.discard(leaver)
+            served.add(at)
     pairs = [(single[place], calls[at]) for place, at in enumerate(call_of) if at is not None]
     placed = {call for _, call in pairs}
     pairs += [(unit, calls[at]) for at, unit in enumerate(room) if unit is not None and calls[at] not in placed]

@@ -442,3 +442,10 @@ def test_a_wrong_config_names_the_key_and_what_is_allowed(config: dict[str, Any]
     result = judge(config, "a")
     assert result.verdict is Verdict.NOT_EVALUATED
     assert result.reason.startswith(f"NOT EVALUATED: case C01, config of tool_sequence, {reason}")
+
+
+def test_a_call_that_only_a_capped_step_can_take_pushes_another_one_out() -> None:
+    config = {"mode": "superset", "steps": [{"any_of": ["b", "ab"]}, {"tool": "a*", "min": 0, "max": 2}]}
+    assert judge(config, "b", "ab", "a", "a").passed
+    assert judge(config, "a", "a", "ab", "b").passed
+    assert not judge(config, "b", "ab", "a", "a", "a").passed
