@@ -33,6 +33,7 @@ class Handover:
         self._leases = leases
         self._server: asyncio.Server | None = None
         self._inode = 0
+        self._stopped = False
 
     async def start(self) -> None:
         """Begin to answer.
@@ -56,6 +57,7 @@ class Handover:
 
     async def stop(self) -> None:
         """Stop answering and take the socket away, unless a later stack has put its own in its place."""
+        self._stopped = True
         if self._server is None:
             return
         self._server.close()
@@ -65,7 +67,11 @@ class Handover:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(_SECONDS):
-                for pid in _leases_in(await reader.readline()):
+                pids = _leases_in(await reader.readline())
+                if self._stopped:
+                    # Too late: whoever asked sees the connection close, and starts a stack of its own.
+                    return
+                for pid in pids:
                     self._leases.add(pid)
                 writer.write(self._line)
                 await writer.drain()
@@ -90,7 +96,7 @@ def check_socket(path: Path) -> None:
     """Whether a stack may answer at `path`. Cheap, so that a stack that may not is refused before it loads anything.
 
     Raises:
-        HandoverError: the folder can be entered by others, or another stack answers there.
+        HandoverError: the folder can be entered by others, another stack answers there, or something else is there.
     """
     folder = path.parent
     try:
@@ -101,6 +107,8 @@ def check_socket(path: Path) -> None:
         raise HandoverError(f"{folder} must be a folder that only you can enter (mode 0700)")
     if _answers(path):
         raise HandoverError(f"{path}: another stack answers there already")
+    if (path.exists() or path.is_symlink()) and not stat.S_ISSOCK(path.lstat().st_mode):
+        raise HandoverError(f"{path} exists and is no socket")
 
 
 def _answers(path: Path) -> bool:

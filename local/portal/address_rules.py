@@ -65,7 +65,7 @@ def _placement(where: str, cidr: IPv4Network, region: Region) -> Iterator[Proble
 
 def _overlap_with_others(where: str, cidr: IPv4Network, others: Mapping[str, Configuration]) -> Iterator[Problem]:
     for name, other in others.items():
-        for text in _address_space(other):
+        for text in address_space(other):
             try:
                 taken = IPv4Network(text)
             except ValueError:
@@ -74,8 +74,8 @@ def _overlap_with_others(where: str, cidr: IPv4Network, others: Mapping[str, Con
                 yield Problem(where, "addressSpace.overlap", f"{cidr} overlaps with {taken} of {name}")
 
 
-def _address_space(other: Configuration) -> list[str]:
-    """What another spoke takes. It came from `main`, where somebody may have merged what does not fit the schema."""
+def address_space(other: Configuration) -> list[str]:
+    """What a spoke on `main` takes, where somebody may have merged what does not fit the schema."""
     network = other.get("virtualNetwork")
     space = network.get("addressSpace") if isinstance(network, dict) else None
     return [text for text in space if isinstance(text, str)] if isinstance(space, list) else []

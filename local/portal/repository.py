@@ -26,6 +26,7 @@ SEED_TIME = 1_767_225_600
 """2026-01-01T00:00:00Z: the seeded commit is the same on every machine."""
 
 _REF = re.compile(r"refs/(heads|pull|tags)/[A-Za-z0-9][A-Za-z0-9._+-]*(/[A-Za-z0-9][A-Za-z0-9._+-]*)*")
+_OID = re.compile(r"[0-9a-f]{40}")
 _PATH_SEGMENT = re.compile(r"[^\0\n/]{1,200}")
 
 ChangeKind = Literal["add", "edit", "delete"]
@@ -81,6 +82,11 @@ def is_ref(name: str) -> bool:
     return (
         len(name) <= 250 and bool(_REF.fullmatch(name)) and ".." not in name and not name.endswith((".lock", "."))
     ) and ".lock/" not in name
+
+
+def is_oid(text: str) -> bool:
+    """Whether this is the full name of an object, or zeros."""
+    return bool(_OID.fullmatch(text))
 
 
 def is_file_path(path: str) -> bool:

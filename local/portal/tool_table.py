@@ -58,7 +58,7 @@ _CONFIGURATION = {
     "type": "object",
     "description": "The complete configuration of the spoke, as get_spoke returns it and as the schema describes it.",
 }
-_PULL_REQUEST_ID = {"type": "integer", "description": "Number of the pull request.", "minimum": 1}
+_PULL_REQUEST_ID = {"type": "integer", "description": "Number of the pull request.", "minimum": 1, "maximum": 10**15}
 
 TOOL_TEXTS: Mapping[str, ToolText] = {
     "list_spokes": ToolText(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import logging
 import re
 import secrets
 from collections.abc import Callable, Mapping
@@ -14,8 +15,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 
+from local.portal.address_rules import address_space
 from local.portal.addresses import FULL_NAME
 from local.portal.documents import documents, search
+from local.portal.git_process import GitError
 from local.portal.identity import PORTAL
 from local.portal.pull_request_table import Row
 from local.portal.pull_requests import PullRequestError
@@ -25,6 +28,8 @@ from local.portal.spoke_catalogue import spoke_path, spoke_text
 from local.portal.state import PortalState
 from local.portal.tool_table import INSTRUCTIONS, TOOL_TEXTS, argument_problems
 from local.portal.validation import validate
+
+_LOG = logging.getLogger(__name__)
 
 DEFAULT_BRANCH_PREFIX = "agent/"
 
@@ -53,7 +58,7 @@ class PortalTools:
                     "environment": configuration.get("environment"),
                     "region": configuration.get("region"),
                     "dataClassification": configuration.get("dataClassification"),
-                    "addressSpace": configuration.get("virtualNetwork", {}).get("addressSpace"),
+                    "addressSpace": address_space(configuration),
                     "path": spoke.path,
                 }
             )
@@ -142,6 +147,9 @@ class PortalTools:
         except PullRequestError as error:
             sentence = str(error)
             raise ToolError(f"{sentence[:1].upper()}{sentence[1:]}.") from error
+        except GitError as error:
+            _LOG.error("%s", error)
+            raise ToolError("The repository refused the change. Another branch_prefix may help.") from error
 
 
 def _branch(prefix: str, name: str) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 from local.portal import addresses
 from local.portal.devops import shapes
 from local.portal.devops.errors import ServiceError, invalid, no_item, no_version
-from local.portal.devops.request import RestRequest, text_of
+from local.portal.devops.request import RestRequest, oid_of, text_of
 from local.portal.git_process import GitError
-from local.portal.repository import MAIN, NO_COMMIT, RefUpdate, is_file_path, is_ref
+from local.portal.repository import MAIN, NO_COMMIT, RefUpdate, is_file_path, is_oid, is_ref
 from local.portal.state import PortalState
 
 Json = shapes.Json
@@ -47,7 +47,8 @@ class GitHandlers:
         return shapes.collection([self._update_ref(update) for update in updates])
 
     def _update_ref(self, update: Json) -> Json:
-        name, old, new = (text_of(update.get(key), key) for key in ("name", "oldObjectId", "newObjectId"))
+        name = text_of(update.get("name"), "name")
+        old, new = (oid_of(update.get(key), key) for key in ("oldObjectId", "newObjectId"))
         status = self._try_update(name, old, new)
         return {
             "repositoryId": addresses.REPOSITORY_ID,
@@ -180,7 +181,7 @@ class GitHandlers:
         """One commit on one branch. A branch that is not there yet starts at the commit `oldObjectId`."""
         body = request.body_object()
         update, commit = _only(body, "refUpdates"), _only(body, "commits")
-        name, old = text_of(update.get("name"), "name"), text_of(update.get("oldObjectId"), "oldObjectId")
+        name, old = text_of(update.get("name"), "name"), oid_of(update.get("oldObjectId"), "oldObjectId")
         files = dict(_file_change(change) for change in _objects(commit, "changes"))
         if not files:
             raise invalid("changes", "a push changes at least one file")
@@ -223,7 +224,7 @@ class GitHandlers:
         kind = (request.text(kind_key) or "branch").lower()
         repository = self._state.repository
         if kind == "commit":
-            info = repository.commit_info(name)
+            info = repository.commit_info(name) if is_oid(name) else None
             commit = info.oid if info is not None else None
         else:
             commit = repository.resolve(f"refs/heads/{name.removeprefix('refs/heads/')}")

@@ -10,6 +10,7 @@ from typing import Any
 
 from local.portal.devops.errors import ServiceError, invalid
 from local.portal.identity import Identity
+from local.portal.repository import is_oid
 
 _VERSION = re.compile(r"([0-9]+\.[0-9]+)(-preview(\.[0-9]+)?)?")
 _OLDEST, _NEWEST = 1.0, 7.1
@@ -112,6 +113,18 @@ def check_version(method: str, query: Mapping[str, str], accept: str) -> None:
             f"version this server supports is {_NEWEST}.",
             _WEB_API,
         )
+
+
+def oid_of(value: Any, name: str) -> str:
+    """A value of the body that must be a commit's full oid (40 digits; zeros where there is none).
+
+    Raises:
+        ServiceError: it is not.
+    """
+    text = text_of(value, name)
+    if not is_oid(text):
+        raise invalid(name, "it must be 40 hexadecimal digits")
+    return text
 
 
 def text_of(value: Any, name: str) -> str:

@@ -88,6 +88,13 @@ def test_creating_answers_201_and_the_rest_200(portal: PortalProcess) -> None:
         ("POST", f"{REPOSITORY}/refs", {"json": {}}, 400, "InvalidArgumentValueException"),
         ("POST", f"{REPOSITORY}/refs", {"json": ["x"]}, 400, "InvalidArgumentValueException"),
         ("POST", f"{REPOSITORY}/refs", {"json": [{"name": "refs/heads/x"}]}, 400, "InvalidArgumentValueException"),
+        (
+            "POST",
+            f"{REPOSITORY}/refs",
+            {"json": [{"name": "refs/heads/x", "oldObjectId": "0" * 40, "newObjectId": "main"}]},
+            400,
+            "InvalidArgumentValueException",
+        ),
         ("POST", f"{REPOSITORY}/pushes", {"json": {}}, 400, "InvalidArgumentValueException"),
         (
             "POST",
@@ -110,6 +117,13 @@ def test_creating_answers_201_and_the_rest_200(portal: PortalProcess) -> None:
         ),
         ("GET", f"{REPOSITORY}/commits/{'1' * 40}", {}, 404, "GitUnresolvableToCommitException"),
         ("GET", f"{REPOSITORY}/diffs/commits?targetVersion=none", {}, 404, "GitUnresolvableToCommitException"),
+        (
+            "GET",
+            f"{REPOSITORY}/items?path=/a&versionDescriptor.version=HEAD&versionDescriptor.versionType=commit",
+            {},
+            404,
+            "GitUnresolvableToCommitException",
+        ),
     ],
 )
 def test_an_error_has_its_status_and_its_key(

@@ -306,6 +306,14 @@ def test_a_socket_that_a_killed_stack_left_is_replaced(start: Callable[..., Stac
     assert second.ask()["pid"] == second.process.pid
 
 
+def test_a_file_in_the_place_of_the_socket_is_left_alone(folder: Path) -> None:
+    (folder / "socket").write_text("precious")
+    done = run("serve", "--only", "portal", "--data", str(folder / "data"), "--socket", str(folder / "socket"))
+    assert done.returncode == 1
+    assert "exists and is no socket" in done.stderr
+    assert (folder / "socket").read_text() == "precious"
+
+
 def test_a_folder_that_others_can_enter_is_refused(start: Callable[..., Stack], folder: Path) -> None:
     folder.chmod(0o755)
     stack = start("--lease-pid", str(os.getpid()))

@@ -301,6 +301,19 @@ def test_an_error_is_a_result_with_a_sentence(
     in_session(portal, work)
 
 
+def test_a_branch_that_git_refuses_is_an_error_with_a_sentence(portal: PortalProcess) -> None:
+    portal.open_pull("blocked")
+
+    async def work(session: Session) -> None:
+        spoke = await session.spoke() | {"costCenter": "CC-0003"}
+        words = await session.refused(
+            "create_spoke_pull_request", configuration=spoke, title="T", description="", branch_prefix="blocked/"
+        )
+        assert "Another branch_prefix may help." in words
+
+    in_session(portal, work)
+
+
 def test_nothing_of_the_server_shows_in_an_error(portal: PortalProcess) -> None:
     async def work(session: Session) -> None:
         spoke = await session.spoke() | {"costCenter": "CC-0002"}
