@@ -9,7 +9,7 @@ from typing import Any
 
 from models.cassettes.modes import CassetteMode
 from models.cassettes.tape import Recording, read_tape, write_tape
-from models.cassettes.volatile import key_of, levelled
+from models.cassettes.volatile import Keys, levelled
 
 MAX_DIFF_LINES = 40
 MAX_LINE = 200
@@ -38,6 +38,7 @@ class Cassette:
         self._left: list[Recording] = list(read_tape(path)) if there and self.replays else []
         self._used: list[Recording] = []
         self._new = 0
+        self._keys = Keys()
         self.spoilt = ""
         """Why what was recorded can not be replayed, when something failed that can not be put on record."""
 
@@ -49,7 +50,7 @@ class Cassette:
         """
         if not self.replays:
             return None
-        key = key_of(request)
+        key = self._keys.key_of(request)
         for index, recording in enumerate(self._left):
             if recording.boundary == boundary and recording.key == key:
                 self._used.append(self._left.pop(index))
@@ -61,7 +62,7 @@ class Cassette:
     def add(self, boundary: str, request: Any, answer: Any) -> None:
         """Keep what was asked live."""
         self._new += 1
-        self._used.append(Recording(boundary, key_of(request), request, answer))
+        self._used.append(Recording(boundary, self._keys.key_of(request), request, answer))
 
     def describe(self) -> str:
         """In a word or three, what it does."""

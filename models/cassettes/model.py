@@ -76,12 +76,15 @@ def describe_request(request: ModelRequest, settings: ModelSettings) -> dict[str
         "model": settings.model,
         "api": settings.api,
         "messages": [written_message(message) for message in request.messages],
-        "tools": [dict(tool) for tool in request.tools],
+        "tools": list(request.tools),
         "parameters": {key: value for key, value in parameters.items() if value is not None},
     }
 
 
-def written_message(message: Mapping[str, Any]) -> dict[str, Any]:
+def written_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message as it may be written: itself, when there is nothing in it that may not."""
+    if all(key in MESSAGE_KEYS for key in message):
+        return message
     return {key: message[key] for key in MESSAGE_KEYS if key in message}
 
 
@@ -90,7 +93,7 @@ def _answer(reply: ModelReply) -> dict[str, Any]:
         "text": reply.text,
         "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments_raw} for call in reply.calls],
         "finishReason": reply.finish_reason,
-        "message": written_message(reply.message),
+        "message": dict(written_message(reply.message)),
         "model": reply.model,
         "refusal": reply.refusal,
         "promptTokens": reply.usage.prompt_tokens,

@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from episodes.canonical import canonical_json, digest
+from models.cassettes.volatile import SHARED
 
 VERSION = 1
 PART_DIGITS = 16
 """Hexadecimal digits of a part's hash that name it."""
-
-SHARED = ("messages", "tools")
-"""Keys of a request whose items are stored as parts."""
 
 
 class TapeError(ValueError):

@@ -9,6 +9,9 @@ from typing import Any
 
 from episodes.canonical import digest
 
+SHARED = ("messages", "tools")
+"""Keys of a request whose items come again in the next one."""
+
 
 @dataclass(frozen=True)
 class Volatile:
@@ -46,6 +49,28 @@ def levelled(value: Any) -> Any:
     return value
 
 
-def key_of(request: Any) -> str:
-    """The key of a request: the hash of all of it, in one spelling, volatile parts levelled."""
-    return digest(levelled(request))
+class Keys:
+    """Keys of requests: the hash of all of a request, in one spelling, volatile parts levelled.
+
+    A conversation repeats all of its messages in every request, so the hash of each message object is kept. Messages
+    must not be changed once they were part of a request.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, str]] = {}
+
+    def key_of(self, request: Any) -> str:
+        if not isinstance(request, dict):
+            return digest(levelled(request))
+        parts = {
+            key: [self._part(item) for item in value] if key in SHARED else levelled(value)
+            for key, value in request.items()
+        }
+        return digest(parts)
+
+    def _part(self, item: Any) -> str:
+        known = self._known.get(id(item))
+        if known is None:
+            # The object is kept with its hash, so that nothing else can come to have its id.
+            known = self._known[id(item)] = (item, digest(levelled(item)))
+        return known[1]
