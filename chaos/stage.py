@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,26 +83,22 @@ class Stage:
 
     def open_foreign(self, branch: str, title: str, description: str) -> None:
         """A person pushes a branch and opens a pull request over REST."""
+        note = _file_change("add", f"notes/{branch.replace('/', '-')}.md", f"{title}\n")
         with self._rest() as rest:
-            main = self._tips(rest)["main"]
-            added = {
-                "changeType": "add",
-                "item": {"path": f"/notes/{branch.replace('/', '-')}.md"},
-                "newContent": {"content": f"{title}\n", "contentType": "rawtext"},
-            }
-            push = {
-                "refUpdates": [{"name": HEADS + branch, "oldObjectId": main}],
-                "commits": [{"comment": title, "changes": [added]}],
-            }
-            rest.call("POST", f"{_GIT}/pushes", query=_VERSION, json=push)
-            wanted = {
-                "sourceRefName": HEADS + branch,
-                "targetRefName": f"{HEADS}main",
-                "title": title,
-                "description": description,
-            }
-            made = rest.call("POST", f"{_GIT}/pullrequests", query=_VERSION, json=wanted).body
+            made = self._open(rest, branch, note, title, description)
             self.foreign.append(Foreign(str(made["pullRequestId"]), branch, self._tips(rest)[branch]))
+
+    def merge_change(self, path: str, change: Callable[[dict[str, Any]], object]) -> None:
+        """A person changes a configuration in the main branch, by way of a pull request of its own."""
+        with self._rest() as rest:
+            query = {**_VERSION, "path": f"/{path}", "includeContent": "true"}
+            content = json.loads(rest.call("GET", f"{_GIT}/items", query=query).body["content"])
+            change(content)
+            edit = _file_change("edit", path, json.dumps(content, indent=2) + "\n")
+            made = self._open(rest, f"person/{len(self._tips(rest))}", edit, "Change a spoke", "")
+            commit = made["lastMergeSourceCommit"]
+            done = {"status": "completed", "lastMergeSourceCommit": commit}
+            rest.call("PATCH", f"{_GIT}/pullRequests/{made['pullRequestId']}", query=_VERSION, json=done)
 
     def open_foreign_by_tool(self, spoke: str, marker: str) -> None:
         """Another user's agent opens a pull request with the same tool, under the same account."""
@@ -168,10 +165,29 @@ class Stage:
         with contextlib.closing(rest):
             yield rest
 
+    def _open(self, rest: Rest, branch: str, change: dict[str, Any], title: str, description: str) -> dict[str, Any]:
+        push = {
+            "refUpdates": [{"name": HEADS + branch, "oldObjectId": self._tips(rest)["main"]}],
+            "commits": [{"comment": title, "changes": [change]}],
+        }
+        rest.call("POST", f"{_GIT}/pushes", query=_VERSION, json=push)
+        wanted = {
+            "sourceRefName": HEADS + branch,
+            "targetRefName": f"{HEADS}main",
+            "title": title,
+            "description": description,
+        }
+        return dict(rest.call("POST", f"{_GIT}/pullrequests", query=_VERSION, json=wanted).body)
+
     @staticmethod
     def _tips(rest: Rest) -> dict[str, str]:
         body = rest.call("GET", f"{_GIT}/refs", query={**_VERSION, "filter": "heads/", "$top": "1000"}).body
         return {str(ref["name"]).removeprefix(HEADS): str(ref["objectId"]) for ref in body["value"]}
+
+
+def _file_change(kind: str, path: str, content: str) -> dict[str, Any]:
+    new = {"content": content, "contentType": "rawtext"}
+    return {"changeType": kind, "item": {"path": f"/{path}"}, "newContent": new}
 
 
 def _call_tool(rest: Rest, name: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -80,7 +80,7 @@ class CleanupItem:
         what = self.url or (f"{self.repository} #{self.id}" if self.id else f"call of {self.tool or 'a tool'}")
         branch = f", branch {self.branch}" if self.branch else ""
         detail = f": {self.detail}" if self.detail else ""
-        return f"{self.outcome.replace('_', ' ')}{branch}: {what} ({self.step_id or 'no step'}){detail}"
+        return _one_line(f"{self.outcome.replace('_', ' ')}{branch}: {what} ({self.step_id or 'no step'}){detail}")
 
     def to_json(self) -> dict[str, Any]:
         """The item as the marker file and `metadata.cleanup` hold it."""
@@ -95,6 +95,11 @@ class CleanupItem:
             "branch": self.branch,
             "detail": self.detail,
         }
+
+
+def _one_line(text: str) -> str:
+    """Without line breaks and control characters: addresses and details come from tools, and end up in a terminal."""
+    return "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
 
 
 @frozen

@@ -353,6 +353,15 @@ def test_a_call_in_flight_is_waited_for(tmp_path: Path, server: GitHub) -> None:
     assert [(item.id, item.outcome) for item in report.items] == [("41", Outcome.ABANDONED)]
 
 
+def test_a_sentence_for_the_terminal_holds_no_control_characters(tmp_path: Path, server: GitHub) -> None:
+    ledger = _ledger(tmp_path)
+    ledger.intent(STEP, "c", "portal", "create", MARKER)
+    ledger.result(STEP, "c", None, "refused\x1b[2J\nDEL: everything")
+
+    (item,) = _sweep(tmp_path, server).items
+    assert item.sentence() == f"nothing created: call of create ({STEP}): refused?[2J DEL: everything"
+
+
 def test_a_tool_that_refused_created_nothing(tmp_path: Path, server: GitHub) -> None:
     ledger = _ledger(tmp_path)
     ledger.intent(STEP, "c", "portal", "create", MARKER)
