@@ -64,10 +64,21 @@ def _counts(call: ToolCall) -> bool:
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    kept: dict[str, Any] = {"name": call.name, "arguments": dict(call.arguments or {})}
+    kept: dict[str, Any] = {"name": call.name, "arguments": _without_references(dict(call.arguments or {}))}
     if call.result is not None and len(str(call.result)) <= LONGEST_OUTPUT:
-        kept["output"] = call.result
+        kept["output"] = _without_references(call.result)
     return kept
+
+
+def _without_references(value: Any) -> Any:
+    """As text when there is a `$ref` inside, which promptfoo would try to resolve in the case file."""
+    return json.dumps(value, ensure_ascii=False) if _has_reference(value) else value
+
+
+def _has_reference(value: Any) -> bool:
+    if isinstance(value, dict):
+        return "$ref" in value or any(map(_has_reference, value.values()))
+    return isinstance(value, list) and any(map(_has_reference, value))
 
 
 def _expected(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -83,7 +94,7 @@ def _expected(turns: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _expected_call(call: Mapping[str, Any]) -> Any:
     arguments = call["arguments"]
-    if not arguments or _TEMPLATE in json.dumps(arguments):
+    if not arguments or isinstance(arguments, str) or _TEMPLATE in json.dumps(arguments):
         return call["name"]
     return {"tool": call["name"], "args": {name: _taken_literally(value) for name, value in arguments.items()}}
 

@@ -9,8 +9,11 @@ from typing import Any
 from providers.agent_protocol import ConfigurationProblem
 
 
-def read_map(value: Any, allowed: Sequence[str], where: str) -> Mapping[str, Any]:
-    """`value` as a map without unknown keys. promptfoo hands over a var that is `file://….yaml` as JSON text.
+def read_map(value: Any, allowed: Sequence[str] | None, where: str) -> Mapping[str, Any]:
+    """`value` as a map without unknown keys, or with any keys when `allowed` is None.
+
+    It may also be JSON text: promptfoo hands over a var that is `file://….yaml` so, and what holds a `$ref` can only
+    be written so, because promptfoo resolves references in case files.
 
     Raises:
         ConfigurationProblem: it is no map, or it has a key that is not in `allowed`.
@@ -21,11 +24,10 @@ def read_map(value: Any, allowed: Sequence[str], where: str) -> Mapping[str, Any
         except ValueError as error:
             raise ConfigurationProblem(f"{where} is text that is not JSON: {error}.") from None
     if not isinstance(value, Mapping):
-        raise ConfigurationProblem(
-            f"{where} is a {type(value).__name__}; allowed: a map with the keys {', '.join(allowed)}."
-        )
-    unknown = [str(key) for key in value if key not in allowed]
-    if unknown:
+        keys = f" with the keys {', '.join(allowed)}" if allowed else ""
+        raise ConfigurationProblem(f"{where} is a {type(value).__name__}; allowed: a map{keys}.")
+    unknown = [str(key) for key in value if allowed is not None and key not in allowed]
+    if unknown and allowed:
         raise ConfigurationProblem(f"{where}.{unknown[0]} is not known; allowed: {', '.join(allowed)}.")
     return value
 

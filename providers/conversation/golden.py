@@ -155,9 +155,7 @@ def _read_turn(item: Any, where: str) -> GoldenTurn:
 
 def _read_call(item: Any, where: str) -> GoldenCall:
     data = read_map(item, _CALL_KEYS, where)
-    name, arguments = data.get("name"), data.get("arguments") or {}
+    name = data.get("name")
     if not isinstance(name, str) or not name:
         raise ConfigurationProblem(f"{where}.name must be the name of a tool.")
-    if not isinstance(arguments, Mapping):
-        raise ConfigurationProblem(f"{where}.arguments is a {type(arguments).__name__}; allowed: a map.")
-    return GoldenCall(name, arguments, data.get("output"))
+    return GoldenCall(name, read_map(data.get("arguments") or {}, None, f"{where}.arguments"), data.get("output"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,16 @@ def test_a_last_turn_without_an_answer_is_left_out_and_answers_in_several_parts_
     messages = tuple({"role": role, "content": text, "turn": int(text[1])} for role, text in said)
     episode = Episode("C", "s", StopReason.MAX_TURNS, messages=messages, tool_calls=())
     assert golden_turns(episode) == [{"user": "u1", "agent": "a1\n\na2"}]
+
+
+def test_what_holds_a_reference_is_kept_as_text_because_promptfoo_would_resolve_it() -> None:
+    call = replace(a_call("put", "ok", schema={"a": [{"$ref": "#/x"}]}), result={"$ref": "#/y"})
+    messages = ({"role": "user", "content": "u", "turn": 1}, {"role": "assistant", "content": "a", "turn": 1})
+    episode = Episode("C", "s", StopReason.USER_STOP, messages=messages, tool_calls=(call,))
+    (turn,) = golden_turns(episode)
+    assert turn["tool_calls"] == [
+        {"name": "put", "arguments": '{"schema": {"a": [{"$ref": "#/x"}]}}', "output": '{"$ref": "#/y"}'}
+    ]
+    golden = read_plan({"golden": {"turns": [turn]}}, 15).golden
+    assert golden is not None
+    assert golden.turns[0].tool_calls[0].arguments == {"schema": {"a": [{"$ref": "#/x"}]}}
