@@ -10,24 +10,24 @@ from typing import Any
 from episodes.ledger import Ledger
 from episodes.record import Episode, PullRequest, StopReason
 
-REPOSITORY = "landing-zones/spokes"
-
 
 def call_api(_prompt: str, _options: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
     """Do what the case's vars say.
 
     `creates`: number of the pull request that the tool is said to have opened; `branch`: its branch; `then`: `answer`,
-    `raise`, `hang`, `lose` (the tool's answer never came), or `forget` (nothing is written into the ledger).
+    `raise`, `hang`, `lose` (the tool's answer never came), or `forget` (nothing is written into the ledger);
+    `repository`: where, unless it is the test's GitHub repository.
     """
     names = context["vars"]
     run, step = names["__evalId"], names["__evalStepId"]
     pulls: tuple[PullRequest, ...] = ()
     if names.get("creates"):
         ledger = Ledger.open(Path(os.environ["EVALS_HOME"]), run)
+        repository = names.get("repository", "landing-zones/spokes")
         pull = PullRequest(
-            f"https://github.test/{REPOSITORY}/pull/{names['creates']}",
+            f"https://github.test/{repository}/pull/{names['creates']}",
             str(names["creates"]),
-            REPOSITORY,
+            repository,
             names["branch"],
             "active",
         )

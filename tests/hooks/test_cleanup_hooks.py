@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from chaos.stage import FULL_NAME, Stage
 from episodes.creations import read_ledger
 from episodes.ledger import Ledger, ledger_file, left_file, now
 from episodes.left_behind import read_left
@@ -201,6 +202,28 @@ def test_repeats_and_workers_side_by_side_are_each_cleaned_up(tmp_path: Path) ->
         assert [pull.state for pull in server.pulls.values()] == ["closed"] * 4
         assert list(server.branches) == ["main"]
         assert not left_file(tmp_path / "home", run.eval_id).exists()
+
+
+def test_the_local_portal_is_found_again_though_it_had_ended_in_between(tmp_path: Path) -> None:
+    stage = Stage(tmp_path / "home")
+    stage.start()
+    stage.open_foreign("evals/abc/spoke", "Ours", "")
+    stage.open_foreign("human/spoke", "Theirs", "")
+    ours, theirs = stage.foreign
+    stage.kill()
+    run = run_promptfoo(
+        tmp_path / "run",
+        _config(_case("one", creates=int(ours.number), branch=ours.branch, then="answer", repository=FULL_NAME)),
+        {"EVALS_HOME": str(tmp_path / "home")},
+    )
+    assert run.row("one")["namedScores"]["cleanup_ok"] == 1
+    stage.start()
+    try:
+        statuses = {pull.id: pull.status for pull in stage.pull_requests()}
+        assert statuses == {ours.number: "abandoned", theirs.number: "active"}
+        assert set(stage.tips()) == {"main", "human/spoke"}
+    finally:
+        stage.stop()
 
 
 def test_a_host_that_is_down_costs_no_verdict_and_no_result(tmp_path: Path) -> None:
