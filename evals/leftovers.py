@@ -47,8 +47,10 @@ def settle(home: Path, eval_id: str, rows: Sequence[Row], interrupted: bool) -> 
         return Leftovers(len(opened), len(opened & settled), left, finish_command(eval_id) if eval_id and left else "")
     if read_ledger(path).unsettled and (interrupted or read_left(home, eval_id) is None):
         from endpoints import resolve_pull_request_host
+        from hooks.switches import delete_branches
 
-        sweep_and_mark(home, eval_id, resolve_pull_request_host, SweepOptions(settle_s=SETTLE_SECONDS))
+        options = SweepOptions(delete_branches=delete_branches(), settle_s=SETTLE_SECONDS)
+        sweep_and_mark(home, eval_id, resolve_pull_request_host, options)
     creations = read_ledger(path).creations
     outcomes = [set(one.outcomes.values()) for one in creations if one.pull_request is not None]
     mark = read_left(home, eval_id)
