@@ -52,7 +52,12 @@ def judge(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
 
 def combined(name: str, parts: list[CheckResult]) -> CheckResult:
     """The conjunction of `parts`. The reason names every part that failed and every part that could not be judged."""
-    named = {f"{name}.{part.name}": part.score for part in parts if part.verdict is not Verdict.NOT_EVALUATED}
+    # A part that is named after the whole brings a score of its own.
+    named = {
+        f"{name}.{part.name}": part.score
+        for part in parts
+        if part.verdict is not Verdict.NOT_EVALUATED and not part.name.startswith(f"{name}.")
+    }
     score = sum(part.score for part in parts) / len(parts)
     failures = [f"{part.name}: {part.reason}" for part in parts if part.verdict is Verdict.FAIL]
     unknown = [
