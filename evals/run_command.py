@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from endpoints.settings import CHECKOUT, SettingsError, home, problems
+from endpoints.settings import CHECKOUT, SettingsError, home, problems, value
 from evals.command_line import CommandError
 from evals.exit_codes import Exit, worst
 from evals.installation import environment, promptfoo_command
@@ -19,7 +19,8 @@ from evals.selection import Selectable, check_selection
 from evals.suites import CaseSource, Suite, choose, find_suites
 
 CONCURRENCY = 4
-"""Cases at the same time, unless -j says otherwise: a case mostly waits for its models."""
+"""Cases at the same time, unless -j says otherwise: a case mostly waits for its models. The local model computes here,
+so with it there are no more than this machine has processors."""
 
 
 def main(arguments: list[str]) -> int:
@@ -121,7 +122,7 @@ def _run(request: RunRequest, suite: Suite) -> Exit:
 
 
 def _start(request: RunRequest, suite: Suite, file: Path, streamed: Path) -> Ended:
-    concurrency = (request.values("-j", "--max-concurrency") or [str(CONCURRENCY)])[-1]
+    concurrency = (request.values("-j", "--max-concurrency") or [str(_concurrency())])[-1]
     flags = [*request.passed]
     if not request.given("-j", "--max-concurrency"):
         flags += ["-j", concurrency]
@@ -140,6 +141,11 @@ def _start(request: RunRequest, suite: Suite, file: Path, streamed: Path) -> End
         return run_promptfoo(command, environment(own), alongside=_endpoints)
     except SettingsError as error:
         raise CommandError(str(error)) from error
+
+
+def _concurrency() -> int:
+    remote = value("EVALS_MODEL_BASE_URL") or value("AZURE_OPENAI_ENDPOINT")
+    return CONCURRENCY if remote else min(CONCURRENCY, os.cpu_count() or 1)
 
 
 def _endpoints() -> None:

@@ -102,11 +102,7 @@ def test_a_stopped_run_says_what_is_known_ends_with_130_and_leaves_no_process(
         text=True,
         start_new_session=True,
     ) as process:
-        started = Path(demo.environment["STARTED"])
-        deadline = time.monotonic() + 120
-        while not started.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_for(Path(demo.environment["STARTED"]))
         # As in a terminal, where npm and the launcher pass on what this process has already got.
         process.send_signal(number)
         process.send_signal(number)
@@ -117,6 +113,43 @@ def test_a_stopped_run_says_what_is_known_ends_with_130_and_leaves_no_process(
     (file,) = results_of(demo)
     assert file.suffix == ".jsonl"
     assert _processes_with(str(demo.root)) == []
+
+
+_CREATING = """\
+from endpoints.settings import home
+from episodes.ledger import Ledger, new_marker
+from episodes.record import PullRequest
+
+def call_api(prompt, options, context):
+    import os, time
+    ledger = Ledger.open(home(), context["evaluationId"])
+    ledger.intent("step", "call", "portal", "create", new_marker())
+    ledger.result("step", "call", PullRequest("https://host.example/pr/7", "7", "r", "evals/x", "active"))
+    open(os.environ["STARTED"], "a").write("started")
+    time.sleep(120)
+"""
+
+
+def test_what_a_stopped_run_had_created_is_swept_and_what_is_left_ends_with_3(demo: Demo) -> None:
+    (demo.root / "suites" / "demo" / "provider.py").write_text(_CREATING, encoding="utf-8")
+    command = [*demo.command, "run", "demo", "--root", str(demo.root), "--filter-pattern", "T06"]
+    with subprocess.Popen(command, env=demo.environment, stdout=subprocess.PIPE, text=True) as process:
+        wait_for(Path(demo.environment["STARTED"]))
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=120)
+    # The host of this test answers and knows nothing: the sweep can not abandon what the ledger proves.
+    assert process.returncode == 3, output
+    assert "Pull requests: 1 opened, 0 abandoned.\nLEFT BEHIND, 1 thing to look at:\n" in output
+    assert "https://host.example/pr/7" in output
+    (ledger,) = (demo.home / "ledger").glob("eval-*.jsonl")
+    assert f"  To finish: npm run evals -- cleanup --run {json.loads(ledger.open().readline())['run']}" in output
+
+
+def wait_for(file: Path) -> None:
+    deadline = time.monotonic() + 120
+    while not file.exists():
+        assert time.monotonic() < deadline, f"{file} did not appear"
+        time.sleep(0.1)
 
 
 def _processes_with(text: str) -> list[str]:
