@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from episodes.record import StopReason
 from models.deadline import Deadline
 from providers.recorder import Recorder
+from providers.tracing import turn_span
 
 if TYPE_CHECKING:
     from providers.boundary import Boundary
@@ -107,8 +108,10 @@ async def take_turn(
     An agent that records its own messages has its answer recorded once; for one that does not, it is added here.
     """
     recorder.user_message(message, notes)
-    answer = await agent.answer(message)
-    if answer.text and not recorder.ends_with_answer(answer.text):
+    with turn_span(agent.name, recorder.turn):
+        answer = await agent.answer(message)
+    # An empty answer is one too: two messages of the user in a row would look as if the agent had been passed over.
+    if (answer.text or answer.stop is None) and not recorder.ends_with_answer(answer.text):
         recorder.message({"role": "assistant", "content": answer.text})
     return answer
 
