@@ -28,6 +28,7 @@ from models.settings import ModelSettings
 from providers.agent_protocol import ConfigurationProblem
 from providers.recorder import CaseIdentity, Recorder
 from providers.services import services
+from providers.tracing import current_trace
 
 if TYPE_CHECKING:
     from models.protocol import Model
@@ -96,7 +97,13 @@ class Boundary:
             endpoint = (await services()).model
             return await self._stack.enter_async_context(open_model(endpoint, settings))
 
-        return await live() if self._cassette is None else RecordedModel(role, settings, self._cassette, live)
+        model: Model
+        if self._cassette is None:
+            model = await live()
+        else:
+            model = RecordedModel(role, settings, self._cassette, live)
+        trace = current_trace()
+        return model if trace is None else trace.model(role, model)
 
     async def server(self, settings: ServerSettings) -> ToolServer:
         """The server of one entry of `servers`. Raises as `model` does."""
@@ -115,7 +122,10 @@ class Boundary:
             server = await live()
         else:
             server = RecordedServer(settings.name, self._cassette, live)
-        return FakeServer(server, self._fakes) if self._fakes.rules else server
+        if self._fakes.rules:
+            server = FakeServer(server, self._fakes)
+        trace = current_trace()
+        return server if trace is None else trace.server(server)
 
     def ledger(self) -> Ledger:
         """The ledger of this run. It needs no service: its host is named in the environment, or is the local one."""

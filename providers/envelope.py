@@ -11,6 +11,7 @@ import os
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from providers.boundary import BOUNDARY_KEYS, Boundary
 from providers.recorder import CaseIdentity, Recorder
 from providers.run_fingerprint import note_run
 from providers.stderr_log import get_logger
+from providers.tracing import begin_trace
 from providers.transcript import transcript
 from providers.warm_up import WrongPython, ready
 
@@ -107,7 +109,7 @@ def run_episode(
         call = _provider_call(prompt, options or {}, context or {}, recorder, frozenset(entry_keys), waited)
         grace = min(GRACE_S, call.deadline.seconds / 4)
         output = background_loop().run(
-            lambda: _within_deadline(body, call), seconds=call.deadline.remaining() + grace, grace=grace
+            lambda: _within_deadline(body, call, context or {}), seconds=call.deadline.remaining() + grace, grace=grace
         )
     except EpisodeStopped as stopped:
         recorder.stop(stopped.reason, stopped.problem)
@@ -121,10 +123,14 @@ def run_episode(
     return _result(recorder, output)
 
 
-async def _within_deadline(body: EpisodeBody, call: ProviderCall) -> str | None:
+async def _within_deadline(body: EpisodeBody, call: ProviderCall, context: Mapping[str, Any]) -> str | None:
+    trace, problem = begin_trace(context)
+    if problem:
+        call.recorder.warn(problem)
     try:
-        async with asyncio.timeout(call.deadline.remaining()), call.setup.boundary:
-            return await body(call)
+        with nullcontext() if trace is None else trace.episode(call.identity.case_id):
+            async with asyncio.timeout(call.deadline.remaining()), call.setup.boundary:
+                return await body(call)
     except TimeoutError:
         if not call.deadline.passed:
             raise RuntimeError("a time-out inside the episode that nobody handled") from None

@@ -1,0 +1,81 @@
+"""A small OTLP receiver over HTTP: it keeps the spans that it is sent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+
+@dataclass(frozen=True)
+class Span:
+    name: str
+    id: str
+    parent: str
+    trace: str
+    attributes: dict[str, Any]
+    failed: bool
+
+
+@dataclass
+class TraceReceiver:
+    url: str = ""
+    spans: list[Span] = field(default_factory=list)
+
+    def named(self, name: str) -> Span:
+        (span,) = [span for span in self.spans if span.name == name]
+        return span
+
+
+@contextmanager
+def trace_receiver() -> Iterator[TraceReceiver]:
+    """The receiver, on a free port of this machine."""
+    state = TraceReceiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = ExportTraceServiceRequest()
+            request.ParseFromString(self.rfile.read(int(self.headers["Content-Length"])))
+            state.spans.extend(
+                Span(
+                    span.name,
+                    span.span_id.hex(),
+                    span.parent_span_id.hex(),
+                    span.trace_id.hex(),
+                    {item.key: _value(item.value) for item in span.attributes},
+                    span.status.code == 2,
+                )
+                for resource in request.resource_spans
+                for scope in resource.scope_spans
+                for span in scope.spans
+            )
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet: a test's output is its own."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _value(value: Any) -> Any:
+    kind = value.WhichOneof("value")
+    if kind == "array_value":
+        return [_value(item) for item in value.array_value.values]
+    return getattr(value, kind)
