@@ -61,20 +61,20 @@ def read_options(config: Mapping[str, Any], key: str) -> MatchOptions:
     mode = config.get("mode", "subset")
     if mode not in MODES:
         raise ConfigError(f"{key}/mode", f"{shown(mode)} is not allowed", MODES)
-    forms = [(name, _patterns(config, name, key)) for name in TEXT_FORMS]
+    forms = [(name, read_patterns(config, name, key)) for name in TEXT_FORMS]
     if "normalize" in config:
         if config["normalize"] != "NFC":
             raise ConfigError(f"{key}/normalize", f"{shown(config['normalize'])} is not allowed", "NFC")
         forms = [(name, _EVERYWHERE if name == "nfc" else patterns) for name, patterns in forms]
-    readings = [(name, _patterns(config, name, key)) for name in READINGS]
+    readings = [(name, read_patterns(config, name, key)) for name in READINGS]
     schema = _schema(config, key)
     defaults = config.get("defaults", {})
     return MatchOptions(
         mode=cast(Mode, mode),
-        ignore=_patterns(config, "ignore", key),
-        optional=_patterns(config, "optional", key),
-        unordered=_patterns(config, "unordered", key),
-        int_as_text=_patterns(config, "int_as_text", key),
+        ignore=read_patterns(config, "ignore", key),
+        optional=read_patterns(config, "optional", key),
+        unordered=read_patterns(config, "unordered", key),
+        int_as_text=read_patterns(config, "int_as_text", key),
         text_forms=tuple(form for form in forms if form[1]),
         readings=tuple(reading for reading in readings if reading[1]),
         approx=tuple(
@@ -121,7 +121,7 @@ def _addressed(pattern: PathPattern, expected: Any, options: MatchOptions, key: 
     return [(path, value) for path, value in found if not isinstance(value, Expect)]
 
 
-def _patterns(config: Mapping[str, Any], name: str, key: str) -> Patterns:
+def read_patterns(config: Mapping[str, Any], name: str, key: str) -> Patterns:
     listed = config.get(name, ())
     if not isinstance(listed, list | tuple):
         raise ConfigError(f"{key}/{name}", f"{shown(listed)} is not allowed", "a list of paths")

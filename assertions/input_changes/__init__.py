@@ -1,0 +1,1 @@
+"""How does the configuration that was submitted differ from its source? The machinery behind `input_diff`."""
