@@ -15,13 +15,27 @@ from typing import Any
 
 from formats.yaml_document import Step, read_yaml
 
-_NAME_KEYS = frozenset({"tool", "tools", "any_of", "steps", "required_tools", "allowed_tools", "forbidden_tools"})
+_NAME_KEYS = frozenset(
+    {
+        "tool",
+        "tools",
+        "any_of",
+        "steps",
+        "per_turn",
+        "after_answers",
+        "after_tool",
+        "created_by",
+        "required_tools",
+        "allowed_tools",
+        "forbidden_tools",
+    }
+)
 """Keys whose texts are names of tools, in the config of any of our assertions."""
 
 _CHECKS_OF_NAMES = frozenset({"tool_sequence", "tool_not_executed"})
 """Checks that may be written short, as a list of names."""
 
-_DATA_KEYS = frozenset({"arguments", "expected", "defaults", "changes", "schema", "facts", "value"})
+_DATA_KEYS = frozenset({"args", "arguments", "expected", "defaults", "changes", "facts", "value"})
 """Keys below which anything is data of the case, whatever its keys look like."""
 
 

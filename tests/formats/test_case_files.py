@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 from formats import checked
 from formats.case_files import CHECKOUT, as_test, read_cases
 from formats.case_rules import MOST_SMOKE_CASES
+from formats.case_schema import SCHEMA
 from formats.load_suite import tests as generate
 from formats.problems import CaseFileError
+from formats.tool_names import named_tools
 
 GOOD = """\
 - description: T01 copy a spoke
@@ -307,3 +310,37 @@ def test_files_are_checked_again_when_a_tool_is_no_longer_offered(tmp_path: Path
     (checkout / "agent_config" / "servers" / "portal.tools.json").unlink()
     with pytest.raises(CaseFileError, match="no server offers a tool complete_pull_request"):
         read_cases([file], checkout=checkout)
+
+
+def test_editors_find_the_schema_of_every_assertion() -> None:
+    from assertions.config_check import assertion_names
+
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    rules = schema["definitions"]["assertion"]["allOf"]
+    found = {
+        rule["then"]["properties"]["config"]["$ref"]: rule["if"]["properties"]["value"]["pattern"] for rule in rules
+    }
+    assert found == {
+        f"../assertions/schemas/{name}.schema.json": rf"/assertions/{name}\.py" for name in assertion_names()
+    }
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"tool_sequence": {"steps": ["x"]}},
+        {"tool_sequence": [{"steps": [{"tool": "x", "args": {"tool": "data"}}]}]},
+        {"tool_sequence": {"per_turn": [[], ["x"]]}},
+        {"tool_sequence": {"steps": [{"any_of": ["x"]}]}},
+        {"tool_not_executed": ["x"]},
+        {"tool_not_executed": {"tools": [{"tool": "x", "args": {"environment": "production"}}]}},
+        {"argument_match": {"calls": [{"tool": "x"}]}},
+        {"input_diff": {"source": {"tool": "x"}, "changes": [{"add": "/tool", "value": {"tool": "data"}}]}},
+        {"schema_validation": {"schema": {"tool": "x"}}},
+        {"scenario": {"expectations": [{"after_tool": "x", "message": "tool"}]}},
+        {"required_tools": ["x"]},
+        {"forbidden_tools": ["x"]},
+    ],
+)
+def test_names_of_tools_are_found_wherever_an_assertion_takes_them(config: dict[str, object]) -> None:
+    assert [name for _, name in named_tools(config)] == ["x"]
