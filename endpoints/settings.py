@@ -49,6 +49,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Mode of recordings for the whole run: none, once, new_episodes, all, or off",
         "the provider's setting; else none in CI, once elsewhere",
     ),
+    Setting("EVALS_OFFLINE", "model", "yes: providers refuse every connection that leaves this machine", "no"),
     Setting(
         "EVALS_PULL_REQUEST_API",
         "pull requests",

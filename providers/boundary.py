@@ -3,6 +3,7 @@
     cassette: once                     # none | once | new_episodes | all; files beside the suite, in `cassettes`
     cassette: {mode: none, folder: recordings, name: mini}
     fakes: {seed: 7, rules: [...]}     # see `providers.agent.fake_server`
+    now: 2026-03-01T12:00:00Z          # see `providers.agent.frozen_world`
 
 EVALS_CASSETTES sets the mode for a whole run, and `off` turns recordings off. Without a mode it is `none` where CI is
 set, else `once`. The services of the run are looked up only when something real is needed, so that a replay needs none.
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from providers.agent.server_settings import ServerSettings
     from providers.agent.tool_server import ToolServer
 
-BOUNDARY_KEYS = frozenset({"cassette", "fakes"})
+BOUNDARY_KEYS = frozenset({"cassette", "fakes", "now"})
 CASSETTE_KEYS = ("mode", "folder", "name")
 MODE_VARIABLE = "EVALS_CASSETTES"
 OFF = "off"
@@ -60,11 +61,13 @@ class Boundary:
             ConfigurationProblem: one of them is wrong, or the file is damaged.
         """
         from providers.agent.fake_server import parse_fakes
+        from providers.agent.frozen_world import read_frozen_world
 
         self._recorder = recorder
         self._stack = AsyncExitStack()
         self._cassette = _cassette(options, base_path, recorder.identity)
         self._fakes = parse_fakes(options.get("fakes"))
+        self.world = read_frozen_world(options)
         if self._cassette is not None:
             recorder.fingerprint("cassette", self._cassette.describe(), self._cassette.describe())
 
@@ -115,7 +118,8 @@ class Boundary:
             from providers.agent.server_settings import fill_in
 
             portal = (await services()).portal
-            return await self._stack.enter_async_context(open_mcp_server(fill_in(settings, portal)))
+            meta = self.world.meta()
+            return await self._stack.enter_async_context(open_mcp_server(fill_in(settings, portal), meta))
 
         server: ToolServer
         if self._cassette is None:

@@ -11,6 +11,8 @@ import sys
 import threading
 from pathlib import Path
 
+from models import offline
+
 HEAVY = (
     "openai.resources.chat.completions",
     "openai.resources.responses",
@@ -34,6 +36,8 @@ class WrongPython(RuntimeError):
 def start_warm_up() -> None:
     """Begin to import; does nothing when it has begun."""
     global _thread
+    if offline.wanted():
+        offline.refuse_outside_connections()
     if _thread is None:
         _thread = threading.Thread(target=_import_all, name="warm-up", daemon=True)
         _thread.start()

@@ -70,7 +70,7 @@ async def configured_agent(setup: AgentSetup) -> AsyncIterator[Agent]:
         setup.deadline,
         options.dispatch,
     )
-    yield LoopAgent(agent, model, toolbox, dispatcher, recorder, setup.deadline, options.budget)
+    yield LoopAgent(agent, model, toolbox, dispatcher, recorder, setup.deadline, options.budget, boundary.world)
 
 
 def _note_fingerprint(recorder: Recorder, agent: AgentFile, toolbox: Toolbox) -> None:

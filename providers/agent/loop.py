@@ -12,6 +12,7 @@ from models.responses_api import ITEMS_KEY
 from providers.agent.agent_file import AgentFile
 from providers.agent.budget import Budget
 from providers.agent.dispatch import Dispatcher
+from providers.agent.frozen_world import FrozenWorld
 from providers.agent.toolbox import Toolbox
 from providers.agent_protocol import AgentAnswer, EpisodeStopped
 from providers.recorder import Recorder
@@ -35,8 +36,10 @@ class LoopAgent:
         recorder: Recorder,
         deadline: Deadline,
         budget: Budget,
+        world: FrozenWorld,
     ) -> None:
         self._agent = agent
+        self._system_prompt = world.fill_in(agent.system_prompt)
         self._model = model
         self._toolbox = toolbox
         self._dispatcher = dispatcher
@@ -53,7 +56,7 @@ class LoopAgent:
 
     def begin(self, history: Sequence[Mapping[str, Any]]) -> None:
         """See `Agent.begin`. The system prompt stays the agent's own; one in `history` comes behind it."""
-        self._history = [{"role": "system", "content": self._agent.system_prompt}, *map(dict, history)]
+        self._history = [{"role": "system", "content": self._system_prompt}, *map(dict, history)]
 
     async def answer(self, message: str) -> AgentAnswer:
         """See `Agent.answer`."""

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import mcp_types as types
 from mcp import MCPError
@@ -50,8 +50,9 @@ class _SignsOfLife:
 class McpServer:
     """One server. Calls may come from several tasks at once; they share the session."""
 
-    def __init__(self, address: ServerAddress) -> None:
+    def __init__(self, address: ServerAddress, meta: Mapping[str, Any] | None = None) -> None:
         self._address = address
+        self._meta = dict(meta or {})
         self._session: McpSession | None = None
         self._connecting = asyncio.Lock()
 
@@ -132,7 +133,9 @@ class McpServer:
         signs = _SignsOfLife()
         # `call_tool` would throw away an answer that does not match the tool's output schema. What a tool answered is
         # evidence (it may have created something), so the plain request is sent instead.
-        call = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=dict(arguments)))
+        meta = cast(types.RequestParamsMeta, self._meta) if self._meta else None
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments), _meta=meta)
+        call = types.CallToolRequest(params=params)
         request = asyncio.create_task(client.send_request(call, types.CallToolResult, progress_callback=signs))
         try:
             while not request.done():
@@ -173,9 +176,12 @@ class McpServer:
 
 
 @asynccontextmanager
-async def open_mcp_server(address: ServerAddress) -> AsyncIterator[McpServer]:
-    """The server, connected when it is first used and closed at the end, whatever happened."""
-    server = McpServer(address)
+async def open_mcp_server(address: ServerAddress, meta: Mapping[str, Any] | None = None) -> AsyncIterator[McpServer]:
+    """The server, connected when it is first used and closed at the end, whatever happened.
+
+    `meta` goes with every call as MCP's `_meta`: what the evaluation tells the tools beside the arguments.
+    """
+    server = McpServer(address, meta)
     try:
         yield server
     finally:

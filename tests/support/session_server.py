@@ -30,6 +30,7 @@ class SessionServer:
         self.opened = 0
         self.closed = 0
         self.called: list[str] = []
+        self.meta: list[dict[str, Any]] = []
         self.authorization: set[str] = set()
 
     def expire_sessions(self) -> None:
@@ -49,6 +50,7 @@ class SessionServer:
             case "tools/call":
                 name = message["params"]["name"]
                 self.called.append(name)
+                self.meta.append(message["params"].get("_meta") or {})
                 return self.answers[name]
         return None
 

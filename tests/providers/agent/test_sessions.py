@@ -174,3 +174,31 @@ def test_only_an_object_with_the_address_of_a_pull_request_proves_one(
         [] if found is None else [found]
     )
     assert ("pullRequest" in rig.ledger()[1]) == (found is not None)
+
+
+def test_frozen_time_and_seed_reach_the_prompt_the_model_and_the_tools(place: Any, server: SessionServer) -> None:
+    server.answers = {"a": text("a")}
+    with scripted_model(Say(calls=[("a", {})]), Say("done")) as model:
+        entry = [{"name": "portal", "url": server.url}]
+        rig = make_rig(place[0], place[1], model, servers=entry, tools=("a",))
+        (rig.folder / "agent" / "instructions.md").write_text("Now: {{now}}. Seed: {{seed}}.", encoding="utf-8")
+        result = rig.run(now="2026-03-01T12:00:00Z", seed=7)
+    assert result.error == ""
+    body = model.asked[0].body
+    assert body["messages"][0]["content"].startswith("Now: 2026-03-01T12:00:00Z. Seed: 7.")
+    assert body["seed"] == 7
+    assert server.meta[0]["agent-evals/now"] == "2026-03-01T12:00:00Z"
+    assert server.meta[0]["agent-evals/seed"] == 7
+
+
+@pytest.mark.parametrize("now", ["yesterday", "2026-03-01T12:00:00", 5])
+def test_a_time_without_offset_is_no_frozen_time(place: Any, server: SessionServer, now: Any) -> None:
+    server.answers = {"a": text("a")}
+    result, _, _ = run(place, server, Say("hi"), now=now)
+    assert "config.now: expected a time such as 2026-03-01T12:00:00Z" in result.error
+
+
+def test_without_frozen_time_the_tools_are_told_nothing(place: Any, server: SessionServer) -> None:
+    server.answers = {"a": text("a")}
+    run(place, server, Say(calls=[("a", {})]), Say("done"))
+    assert not [key for key in server.meta[0] if key.startswith("agent-evals")]
