@@ -30,7 +30,10 @@ class Evidence:
 
     @staticmethod
     def from_context(output: Any, context: Mapping[str, Any]) -> Evidence:
-        """Read promptfoo's assertion context. Never raises: what can not be read becomes `episode_problem`."""
+        """Read promptfoo's assertion context, of our providers and of others whose records can be read.
+
+        Never raises: what can not be read becomes `episode_problem`.
+        """
         metadata = _metadata(context)
         episode: Episode | None = None
         problem = ""
@@ -40,7 +43,9 @@ class Evidence:
             except EvidenceError as error:
                 problem = f"the record can not be read: {error}"
         else:
-            problem = "the provider's answer carries no record (its metadata has no `schema`)"
+            episode = _foreign(output, context, metadata)
+            if episode is None:
+                problem = "the provider's answer carries no record (its metadata has no `schema`)"
         return Evidence(
             episode=episode,
             output=output if isinstance(output, str) else _text_of(output),
@@ -91,6 +96,16 @@ def _metadata(context: Mapping[str, Any]) -> Mapping[str, Any]:
     if "schema" in own:
         return own
     return _mapping(_mapping(context.get("providerResponse")).get("metadata")) or own
+
+
+def _foreign(output: Any, context: Mapping[str, Any], metadata: Mapping[str, Any]) -> Episode | None:
+    """The record of somebody else's provider, where the context holds one in a shape that is known."""
+    if not metadata and not context.get("trace") and isinstance(output, str):
+        return None
+    # Late: our own providers never need it.
+    from assertions.adapters.choose import from_context
+
+    return from_context(output, context, metadata)
 
 
 def _case_id(context: Mapping[str, Any], episode: Episode | None) -> str:

@@ -4,7 +4,7 @@
 |---|---|---|
 | `required_tools` | each was executed at least once | calls that ran, whether or not they succeeded |
 | `allowed_tools` | no other tool was called | every attempt, refused ones included |
-| `forbidden_tools` | none of them was called | every attempt, refused ones included |
+| `forbidden_tools` | none of them was called | every attempt that could be read, refused ones included |
 | `max_tool_calls` | not more calls than that | every attempt: a failed call costs as much as another |
 | `max_turns` | not more user messages than that | turns of the record |
 | `max_cost` | the agent cost no more | the agent's model calls, in the price table's currency |
@@ -45,10 +45,11 @@ def allowed_tools(name: str, evidence: Evidence, allowed: Sequence[str]) -> Chec
 
 
 def forbidden_tools(name: str, evidence: Evidence, forbidden: Sequence[str]) -> CheckResult:
-    for number, call in enumerate(evidence.calls(), 1):
-        if any(fnmatchcase(call.name, tool) for tool in forbidden):
-            return _failed(name, f"{_place(call, number)} is forbidden ({call.status})")
-    return _passed(name, f"not called: {', '.join(forbidden)}")
+    """As the assertion `tool_not_executed`, which has the rules for calls without a readable text or an answer."""
+    from assertions.tool_not_executed import check
+
+    found = check(evidence, {"tools": list(forbidden)})
+    return CheckResult(name, found.verdict, found.score, found.reason, {name: found.score})
 
 
 def max_tool_calls(name: str, evidence: Evidence, most: int) -> CheckResult:
