@@ -22,7 +22,7 @@ CLOCK_SKEW_SECONDS = 600.0
 SETTLE_SECONDS = 5.0
 """How long a host may go on with a request whose sender is gone."""
 CUT_DESCRIPTION = 400
-"""Listings of Azure DevOps cut descriptions here."""
+"""Characters at which listings of Azure DevOps cut a description."""
 
 
 class Sweeper:
@@ -35,7 +35,7 @@ class Sweeper:
         self._client: PullRequestClient | None = None
         self._down = ""
         self._creators: set[str] = set()
-        self._listed: dict[str, tuple[HostedPullRequest, ...]] = {}
+        self._listed: dict[str, list[HostedPullRequest]] = {}
         self._since = ""
 
     def __enter__(self) -> Sweeper:
@@ -112,17 +112,24 @@ class Sweeper:
         return [_item(creation, Outcome.NOTHING_CREATED, creation.problem)]
 
     def _carrying(self, creation: Creation, repository: str, client: PullRequestClient) -> Iterable[HostedPullRequest]:
-        """The pull requests of a repository that carry the creation's marker."""
+        """The pull requests of a repository that carry the marker: in the branch, else in the description."""
         if repository not in self._listed:
-            self._listed[repository] = client.created_since(repository, self._since)
-        for listed in self._listed[repository]:
-            pull: HostedPullRequest | None = listed
-            if not listed.source_branch.startswith(creation.marker) and len(listed.description) >= CUT_DESCRIPTION:
-                pull = client.get(repository, listed.id)
-            if pull is not None and (
-                pull.source_branch.startswith(creation.marker) or creation.marker in pull.description.split()
-            ):
-                yield pull
+            self._listed[repository] = list(client.created_since(repository, self._since))
+        listed = self._listed[repository]
+        by_branch = [pull for pull in listed if pull.source_branch.startswith(creation.marker)]
+        return by_branch or [
+            pull
+            for place in range(len(listed))
+            if creation.marker in (pull := self._whole(listed, place, client)).description.split()
+        ]
+
+    @staticmethod
+    def _whole(listed: list[HostedPullRequest], place: int, client: PullRequestClient) -> HostedPullRequest:
+        """One of the listed, with its whole description, asked for once. Nobody needs to clean up an abandoned one."""
+        pull = listed[place]
+        if len(pull.description) == CUT_DESCRIPTION and pull.status != "abandoned":
+            listed[place] = client.get(pull.repository, pull.id) or pull
+        return listed[place]
 
     def _claimed(self, creation: Creation, pull: HostedPullRequest, client: PullRequestClient) -> CleanupItem:
         """Close a pull request that carries our marker, unless who made it, or when, speaks against it."""

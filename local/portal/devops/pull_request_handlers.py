@@ -59,7 +59,7 @@ class PullRequestHandlers:
 
     def matching(self, request: RestRequest) -> Json:
         rows = self._state.pull_requests.matching(self._filter(request)) if self._can_match(request) else []
-        return shapes.collection([self._shape(row) for row in rows])
+        return shapes.collection([shapes.in_a_listing(self._shape(row)) for row in rows])
 
     def update(self, request: RestRequest) -> Json:
         row = self._row(request)

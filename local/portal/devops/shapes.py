@@ -85,6 +85,15 @@ def change(at: Addresses, changed: Change, version: str) -> Json:
     return {"item": item, "changeType": changed.kind}
 
 
+LISTED_DESCRIPTION = 400
+"""Characters of a description that a listing shows."""
+
+
+def in_a_listing(pull: Json) -> Json:
+    """A pull request as a listing shows it: Azure DevOps cuts the description there."""
+    return pull | {"description": pull["description"][:LISTED_DESCRIPTION]}
+
+
 def pull_request(at: Addresses, row: Row, merge_status: MergeStatus, target_commit: str, links: bool = False) -> Json:
     """A pull request. `target_commit` is where the target branch is now."""
     shape: Json = {
