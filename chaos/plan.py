@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 ROUND_EPISODES = 10
-"""Episodes of one promptfoo run."""
+"""Episodes of one promptfoo run, where there are many."""
+FEWEST_EPISODES = 3
+"""Fewer would end before anybody is killed."""
 
 
 class Victim(StrEnum):
@@ -41,33 +43,37 @@ class Round:
 
 
 def make_plan(episodes: int, seed: int) -> list[Round]:
-    """Rounds with `episodes` episodes in all. Every victim has its turn within the first five rounds.
+    """Rounds with `episodes` episodes in all.
 
-    Few episodes make smaller rounds, so that there are at least five of them where possible.
+    Every victim has its turn within the first five rounds. Where there are fewer than five, each has several victims.
     """
     chance = random.Random(f"plan {seed}")
-    size = max(1, min(ROUND_EPISODES, episodes // 5))
-    victims = list(Victim)
-    rounds: list[Round] = []
-    begun = 0
-    while begun < episodes:
-        if len(rounds) % len(victims) == 0:
-            chance.shuffle(victims)
-        victim = victims[len(rounds) % len(victims)]
-        times = 1 if victim is Victim.PROMPTFOO else chance.randint(1, 2)
-        kills = [Kill(victim, _moment(chance)) for _ in range(times)] if victim is not Victim.NOBODY else []
-        count = min(size, episodes - begun)
+    size = min(ROUND_EPISODES, max(FEWEST_EPISODES, episodes // len(Victim)))
+    sizes = [min(size, episodes - begun) for begun in range(0, episodes, size)]
+    each = -(-len(Victim) // len(sizes))
+    deck: list[Victim] = []
+    rounds = []
+    for number, count in enumerate(sizes, 1):
+        if len(deck) < each:
+            deck += chance.sample(list(Victim), len(Victim))
+        dealt, deck = list(dict.fromkeys(deck[:each])), deck[each:]
         rounds.append(
             Round(
-                number=len(rounds) + 1,
+                number=number,
                 episodes=tuple(chance.randrange(1000) for _ in range(count)),
                 workers=chance.choice((1, 2, 3)),
                 faults=chance.choice((0.0, 0.05, 0.1, 0.2)),
-                kills=tuple(kills),
+                kills=_kills(dealt, chance),
             )
         )
-        begun += count
     return rounds
+
+
+def _kills(victims: list[Victim], chance: random.Random) -> tuple[Kill, ...]:
+    """Once or twice each; promptfoo once and last, because the round ends with it."""
+    named = sorted((one for one in victims if one is not Victim.NOBODY), key=lambda one: one is Victim.PROMPTFOO)
+    times = [1 if one is Victim.PROMPTFOO else chance.randint(1, 2) for one in named]
+    return tuple(Kill(one, _moment(chance)) for one, often in zip(named, times, strict=True) for _ in range(often))
 
 
 def _moment(chance: random.Random) -> float:

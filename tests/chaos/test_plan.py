@@ -24,3 +24,13 @@ def test_everybody_is_killed_within_five_rounds(seed: int) -> None:
     rounds = make_plan(200, seed)[:5]
     killed = {kill.victim for one in rounds for kill in one.kills}
     assert killed == set(Victim) - {Victim.NOBODY}
+
+
+@pytest.mark.parametrize("episodes", [3, 6, 9, 12, 15])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_short_run_kills_everybody_too(episodes: int, seed: int) -> None:
+    rounds = make_plan(episodes, seed)
+    assert {kill.victim for one in rounds for kill in one.kills} == set(Victim) - {Victim.NOBODY}
+    for one in rounds:
+        victims = [kill.victim for kill in one.kills]
+        assert Victim.PROMPTFOO not in victims[:-1]
