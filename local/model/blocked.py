@@ -33,9 +33,9 @@ class Blocked:
 
 
 _QUERIES: dict[Kind, str] = {
-    "security_group": "network security group rules subnet without group",
+    "security_group": "network security group rules",
     "hub": "change of the hub process network team",
-    "validation": "validation gate of the pull request",
+    "validation": "validation gate waive",
     "merge": "review who completes a pull request",
 }
 _REASONS: dict[Kind, str] = {

@@ -43,7 +43,7 @@ _ANYTHING_ELSE = re.compile(
 _REQUEST = re.compile(
     r"\b(?:please (?:tell|give|provide|let|send|state|specify|share|name)|i (?:still )?need|could you (?:tell|"
     r"give|provide)|"
-    r"let me know|tell me|can you (?:tell|give|provide))\b",
+    r"let me know|tell me|please confirm|can you (?:tell|give|provide))\b",
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(
@@ -55,8 +55,8 @@ _UNSPOKEN = re.compile(r"\bnot (?:yet )?spoken of (?:your|the|this) goal\b", re.
 _UNKNOWN = "I do not know"
 # What a question about a kind of value looks like, and what such a value looks like.
 _KINDS = (
-    (frozenset({"cidr", "rang", "prefix", "subnet"}), re.compile(r"\d+\.\d+\.\d+\.\d+/\d+")),
-    (frozenset({"cal", "nam"}), re.compile(r"^[\"'`]?spoke-[a-z0-9-]+[\"'`]?\.?$")),
+    (frozenset(map(stem, ("cidr", "range", "prefix"))), re.compile(r"\d+\.\d+\.\d+\.\d+/\d+")),
+    (frozenset(map(stem, ("called", "name"))), re.compile(r"^[\"'`]?spoke-[a-z0-9-]+[\"'`]?\.?$")),
     (frozenset({stem("budget"), stem("pays")}), re.compile(r"\b[A-Z]{2}-\d{4}\b")),
     (frozenset({stem("mail"), stem("mailbox")}), re.compile(r"\S+@\S+")),
     (
@@ -115,7 +115,7 @@ def developer(request: ChatRequest) -> Reply:
     brief = read_brief(request.system)
     heard = [m.content for m in request.messages if m.role == "user"]
     said = [m.content for m in request.messages if m.role == "assistant"]
-    if not heard or not heard[-1].strip():
+    if not heard or not said:
         return Reply(brief.goal or "Hello, I need your help with a spoke.")
     if _UNSPOKEN.search(request.system):
         return Reply(_answer_to(brief, heard[-1]) or brief.goal or "Hello, I need your help with a spoke.")
@@ -124,6 +124,8 @@ def developer(request: ChatRequest) -> Reply:
 
 def _next(brief: Brief, heard: list[str], said: list[str]) -> str:
     last = heard[-1]
+    if not last.strip():
+        return "Are you still there?"
     if _PULL_REQUEST.search(last):
         return f"Thanks, that is all. {brief.stop}" if brief.talkative else brief.stop
     refused = _REFUSAL.search(last) is not None

@@ -31,6 +31,8 @@ from .shaping import shaped
 from .words import content_stems, overlap, sentences, stem, word_list, words
 
 _ENOUGH = 0.6
+# A claim must stand in the context nearly as a whole: half a sentence can be made up.
+_GROUNDED = 0.75
 _NEGATIONS = frozenset(
     word_list("""
     not no never none nothing neither nor cannot without refuse refused refuses refusing forbidden forbids
@@ -106,7 +108,7 @@ def _criterion(criterion: str, answer: str) -> _Verdict:
     return _Verdict(True, "", "the answer does not say it")
 
 
-def _best_passage(statement: str, text: str) -> _Verdict:
+def _best_passage(statement: str, text: str, enough: float = _ENOUGH) -> _Verdict:
     """Look for the passage (one to three sentences) that covers the statement best."""
     wanted = [token for token in content_stems(statement) if token not in _META]
     parts = sentences(text)
@@ -123,7 +125,7 @@ def _best_passage(statement: str, text: str) -> _Verdict:
         return _Verdict(False, "", f"{missing[0]} is not mentioned")
     # A whole answer may cover a criterion piece by piece, which is enough when nearly everything is there.
     whole = overlap(wanted, content_stems(text))
-    if best < _ENOUGH and whole < 0.8:
+    if best < enough and whole < max(0.8, enough):
         return _Verdict(False, "", f"{whole:.0%} of its words are in the answer")
     if shared == 1 and _negated(quote) != _negated(statement) and not _also_said(statement, wanted, parts):
         return _Verdict(False, quote, "the answer says the opposite")
@@ -150,7 +152,7 @@ def _groundedness(order: Mapping[str, Any]) -> dict[str, Any]:
     claims = [part for part in sentences(_text(order, "answer")) if _is_claim(part)]
     results = []
     for claim in claims:
-        verdict = _best_passage(claim, context)
+        verdict = _best_passage(claim, context, _GROUNDED)
         results.append({"claim": claim, "supported": verdict.met, "evidence": verdict.evidence if verdict.met else ""})
     unsupported = [str(item["claim"]) for item in results if not item["supported"]]
     if not claims:

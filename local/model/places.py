@@ -117,7 +117,7 @@ def stage_of(name: str) -> str | None:
 
 
 def workload_of(name: str) -> str:
-    """`spoke-webshop-eu-dev` -> `webshop-eu`."""
+    """`spoke-shop-eu-dev` -> `shop-eu`."""
     stem = name.removeprefix("spoke-")
     head, _, tail = stem.rpartition("-")
     return head if tail in SUFFIXES and head else stem

@@ -6,9 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError, best_match
-
 from .problems import RequestProblem
 from .protocol import ResponseFormat
 
@@ -34,6 +31,10 @@ def shaped(value: Mapping[str, Any], wanted: ResponseFormat) -> str:
     """
     if wanted.schema is None:
         return json.dumps(value, ensure_ascii=False)
+    # Late: it takes longer to import than the rest of the server.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError, best_match
+
     place = "response_format.json_schema.schema"
     try:
         Draft202012Validator.check_schema(dict(wanted.schema))
