@@ -48,13 +48,16 @@ def node() -> Path:
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of promptfoo: this Python, one database, no calls home. What is set already stays."""
+    """The environment of promptfoo: this Python, one database, no calls home. What is set already stays, but for the
+    wish to write no bytecode: each assertion is a new process and would compile every module that it imports anew.
+    """
     defaults = {
         "PROMPTFOO_PYTHON": sys.executable,
         "PROMPTFOO_DISABLE_TELEMETRY": "1",
         "PROMPTFOO_DISABLE_UPDATE": "1",
     }
-    return {**defaults, **os.environ, **(more or {}), "PROMPTFOO_CONFIG_DIR": str(promptfoo_home())}
+    inherited = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**defaults, **inherited, **(more or {}), "PROMPTFOO_CONFIG_DIR": str(promptfoo_home())}
 
 
 def installed_version() -> str:

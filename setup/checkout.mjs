@@ -32,11 +32,15 @@ export function places(checkout = CHECKOUT) {
   };
 }
 
-/** The environment of promptfoo: one Python, one database, no calls home. What is set already stays. */
+/**
+ * The environment of promptfoo: one Python, one database, no calls home. What is set already stays, but for the wish to
+ * write no bytecode: each assertion is a new process and would compile every module that it imports anew.
+ */
 export function environment(at, base = process.env) {
   const home = base.EVALS_HOME || join(at.checkout, ".evals");
+  const { PYTHONDONTWRITEBYTECODE: _, ...kept } = base;
   return {
-    ...base,
+    ...kept,
     PROMPTFOO_PYTHON: base.PROMPTFOO_PYTHON || at.python,
     PROMPTFOO_CONFIG_DIR: base.PROMPTFOO_CONFIG_DIR || join(home, "promptfoo"),
     PROMPTFOO_DISABLE_TELEMETRY: base.PROMPTFOO_DISABLE_TELEMETRY || "1",

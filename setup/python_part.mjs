@@ -61,7 +61,7 @@ function usableVenv(at, uv) {
 
 function installer(at, uv, file) {
   const what = ["--require-hashes", "-r", join(at.setup, file)];
-  if (uv) return { command: uv, args: ["pip", "install", "--python", at.python, ...what] };
+  if (uv) return { command: uv, args: ["pip", "install", "--compile-bytecode", "--python", at.python, ...what] };
   return { command: at.python, args: ["-m", "pip", "install", "--no-input", "--disable-pip-version-check", ...what] };
 }
 
