@@ -19,6 +19,10 @@ _HOMES = {
     "stamped": "config_check",
     "grade": "run_check",
     "run_check": "run_check",
+    "PreparedCase": "grading",
+    "grade_episode": "grading",
+    "prepare": "grading",
+    "read_foreign": "adapters.choose",
 }
 
 

@@ -25,6 +25,8 @@ COMMANDS = (
     Command("view", "look at the results in promptfoo's viewer, on this machine only"),
     Command("doctor", "check versions, variables and addresses, and say how to mend them"),
     Command("cleanup", "abandon what runs that were killed have left behind"),
+    Command("grade", "judge recorded episodes again, in bulk and without an agent"),
+    Command("judge-agreement", "let the judge grade a labelled set, and say how far it agrees"),
     Command("review-simulator", "grade the simulated users of a run"),
     Command("save-golden", "keep a finished conversation as a golden: fixed user turns and what they led to"),
     Command("propose-scenarios", "let a model propose scenarios for an agent, as cases for review"),

@@ -1,0 +1,119 @@
+"""Grade recorded episodes without promptfoo: prepare a case's checks once, then judge any number of episodes with them.
+
+from assertions import grade_episode, prepare
+
+case = prepare([("tool_not_executed", {"tools": ["delete_*"]})], variables={})
+for result in grade_episode(case, episode):
+    print(result.verdict, result.reason)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+from assertions.config_check import STAMP_KEY, check_config
+from assertions.evidence import Evidence
+from assertions.run_check import Check, judged
+from assertions.templates import render
+from assertions.verdict import CheckResult, ConfigError
+from episodes.frozen import frozen
+from episodes.record import Episode
+
+JUDGED = ("rubric", "groundedness", "user_goal", "task_completion")
+"""Checks that ask a language model."""
+
+
+@frozen
+class PreparedCheck:
+    """One check with its rendered config."""
+
+    name: str
+    config: Mapping[str, Any]
+    check: Check
+
+
+@frozen
+class PreparedCase:
+    """The checks of one case. `left_out` names those that were not wanted."""
+
+    checks: tuple[PreparedCheck, ...]
+    variables: Mapping[str, Any]
+    case_id: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+def prepare(
+    checks: Iterable[tuple[str, Mapping[str, Any]]],
+    variables: Mapping[str, Any],
+    *,
+    case_id: str = "",
+    ask_judges: bool = False,
+    look_up: bool = False,
+    checked: bool = False,
+) -> PreparedCase:
+    """Prepare `checks` (name and config of each) for the episodes of one case.
+
+    Recorded pull requests are usually abandoned by now, so `look_up: false` is set unless `look_up` is; and checks that
+    ask a model are left out unless `ask_judges` is. `checked` says that the configs are known to be right.
+
+    Raises:
+        ConfigError: a config is wrong.
+    """
+    prepared: list[PreparedCheck] = []
+    left_out: list[str] = []
+    for name, written in checks:
+        bare = {key: value for key, value in written.items() if key != STAMP_KEY}
+        if not checked:
+            check_config(name, bare, variables)
+        rendered = render(bare, variables)
+        offline = rendered if look_up else _without_look_up(name, rendered)
+        wanted = offline if ask_judges else _without_judges(name, offline, left_out)
+        if wanted is not None:
+            prepared.append(PreparedCheck(name, wanted, import_module(f"assertions.{name}").check))
+    return PreparedCase(tuple(prepared), variables, case_id, tuple(left_out))
+
+
+def grade_episode(case: PreparedCase, episode: Episode, output: str = "") -> list[CheckResult]:
+    """The verdicts on one episode, in the order of the checks. Never raises."""
+    evidence = Evidence(episode, output, case.variables, case.case_id or episode.case_id)
+    return [judged(check.name, check.check, evidence, check.config) for check in case.checks]
+
+
+def _without_look_up(name: str, config: Mapping[str, Any]) -> Mapping[str, Any]:
+    def offline(part: Any) -> Any:
+        blocked = not isinstance(part, Mapping) or part.get("required", True) is False
+        return part if blocked else {"look_up": False, **part}
+
+    if name == "pull_request":
+        return dict(offline(config))
+    if name == "contract" and "pull_request" in config:
+        part = config["pull_request"]
+        return {**config, "pull_request": list(map(offline, part)) if isinstance(part, list) else offline(part)}
+    return config
+
+
+def _without_judges(name: str, config: Mapping[str, Any], left_out: list[str]) -> Mapping[str, Any] | None:
+    """The config without what a model has to decide; None when nothing remains."""
+    if name in JUDGED or (name == "golden_turn" and _by_judge(config)):
+        left_out.append(name)
+        return None
+    if name != "contract":
+        return config
+    kept: dict[str, Any] = {}
+    for part, value in config.items():
+        several = value if isinstance(value, list) else [value]
+        if part in JUDGED or (part == "golden_turn" and any(map(_by_judge, several))):
+            left_out.append(f"contract.{part}")
+        else:
+            kept[part] = value
+    return kept or None
+
+
+def _by_judge(config: Any) -> bool:
+    semantic = config.get("semantic") if isinstance(config, Mapping) else None
+    return isinstance(semantic, Mapping) and semantic.get("by") == "judge"
+
+
+__all__ = ["JUDGED", "ConfigError", "PreparedCase", "PreparedCheck", "grade_episode", "prepare"]
