@@ -1,36 +1,94 @@
 """Immutable data classes that cost nothing to define.
 
-`dataclasses.dataclass(frozen=True)` writes and compiles six methods for every class, about 0.7 ms each time a process
-starts. An assertion is a new process, and the record alone has ten classes. `frozen` keeps what people and type
-checkers see (fields, `replace`, equality, `FrozenInstanceError`) and shares one set of methods between all classes.
+`dataclasses.dataclass(frozen=True)` writes and compiles six methods for every class, and importing `dataclasses` has
+its price too: together about 15 ms each time an assertion's process starts, more than its work takes. `frozen` keeps
+what people and type checkers see (fields, defaults, equality, `FrozenInstanceError`), shares one set of methods between
+all classes, and turns a class into a real dataclass only when a function of `dataclasses` asks for its fields.
 """
 
 from __future__ import annotations
 
+import inspect
+import threading
 from collections.abc import Callable
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from typing import Any, TypeVar, cast, dataclass_transform
 
 _Class = TypeVar("_Class")
+_Value = TypeVar("_Value")
 
 _PLAN = "__frozen_plan__"
+_FIELDS = "__dataclass_fields__"
+_NOTHING = object()
+_CONVERSION = threading.RLock()
+
 _Plan = tuple[tuple[str, ...], dict[str, Any], dict[str, Callable[[], Any]]]
+"""The names of the fields, the defaults, and the factories of defaults."""
+
+
+class _Fresh:
+    """Stands in a class body for a default that is made anew for each instance."""
+
+    def __init__(self, factory: Callable[[], Any]) -> None:
+        self.default_factory = factory
+
+
+def field(*, default_factory: Callable[[], _Value]) -> _Value:
+    """A field whose default is made anew for each instance; `dataclasses.field` may be used just as well."""
+    return cast(_Value, _Fresh(default_factory))  # what type checkers are told of `dataclasses.field` too
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(cls: type[_Class]) -> type[_Class]:
-    """Class decorator: like `dataclass(frozen=True)`, for fields with plain defaults or `field(default_factory=…)`."""
-    made = dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
-    parts = fields(cast(Any, made))
-    plan: _Plan = (
-        tuple(part.name for part in parts),
-        {part.name: part.default for part in parts if part.default is not MISSING},
-        {part.name: part.default_factory for part in parts if part.default_factory is not MISSING},
-    )
-    setattr(made, _PLAN, plan)
+    """Class decorator: like `dataclass(frozen=True)`, for fields with plain defaults or a `default_factory`."""
+    setattr(cls, _PLAN, _plan_of(cls))
+    setattr(cls, _FIELDS, _FieldsOnDemand(cls))
     for method in (_init, _repr, _eq, _hash, _setattr, _delattr):
-        setattr(made, f"_{method.__name__}__", method)
-    return made
+        setattr(cls, f"_{method.__name__}__", method)
+    return cls
+
+
+def _plan_of(cls: type) -> _Plan:
+    names: dict[str, None] = {}
+    defaults: dict[str, Any] = {}
+    factories: dict[str, Callable[[], Any]] = {}
+    inherited: _Plan | None = getattr(cls, _PLAN, None)
+    if inherited is not None:
+        names.update(dict.fromkeys(inherited[0]))
+        defaults.update(inherited[1])
+        factories.update(inherited[2])
+    for name, kind in inspect.get_annotations(cls).items():
+        if "ClassVar" in str(kind):
+            continue
+        names[name] = None
+        value = cls.__dict__.get(name, _NOTHING)
+        if isinstance(value, _Fresh):
+            factories[name] = value.default_factory
+        elif type(value).__name__ == "Field":  # of `dataclasses`, which is not imported to find that out
+            if callable(value.default_factory):
+                factories[name] = value.default_factory
+            elif type(value.default).__name__ != "_MISSING_TYPE":
+                defaults[name] = value.default
+        elif value is not _NOTHING:
+            defaults[name] = value
+    return tuple(names), defaults, factories
+
+
+class _FieldsOnDemand:
+    """The attribute by which `dataclasses` knows its classes; the first look at it makes the class one of them."""
+
+    def __init__(self, cls: type) -> None:
+        self.cls = cls
+
+    def __get__(self, _instance: object, _owner: type) -> Any:
+        import dataclasses
+
+        with _CONVERSION:
+            if self.cls.__dict__.get(_FIELDS) is self:  # another thread may have been faster
+                for name, factory in getattr(self.cls, _PLAN)[2].items():
+                    if name in self.cls.__dict__:
+                        setattr(self.cls, name, dataclasses.field(default_factory=factory))
+                dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(self.cls)
+        return self.cls.__dict__[_FIELDS]
 
 
 def _init(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -77,8 +135,14 @@ def _hash(self: Any) -> int:
 
 
 def _setattr(_self: Any, name: str, _value: Any) -> None:
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    raise _frozen_error(f"cannot assign to field {name!r}")
 
 
 def _delattr(_self: Any, name: str) -> None:
-    raise FrozenInstanceError(f"cannot delete field {name!r}")
+    raise _frozen_error(f"cannot delete field {name!r}")
+
+
+def _frozen_error(message: str) -> AttributeError:
+    from dataclasses import FrozenInstanceError
+
+    return FrozenInstanceError(message)

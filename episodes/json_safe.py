@@ -7,8 +7,6 @@ change; `decode` turns tagged integers back into Python integers.
 
 from __future__ import annotations
 
-import dataclasses
-import datetime as dt
 import enum
 import math
 from collections.abc import Mapping
@@ -39,11 +37,6 @@ def encode(value: Any, warnings: list[str], path: str = "") -> Any:
             return value
         warnings.append(f"{path or '/'}: {value} is not a JSON number and was written as null")
         return None
-    if isinstance(value, dt.datetime | dt.date | dt.time):
-        return value.isoformat()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        return encode(fields, warnings, path)
     if isinstance(value, Mapping):
         return {
             _encode_text(str(key), warnings, path): encode(item, warnings, f"{path}/{key}")
@@ -51,6 +44,19 @@ def encode(value: Any, warnings: list[str], path: str = "") -> Any:
         }
     if isinstance(value, list | tuple | set | frozenset):
         return [encode(item, warnings, f"{path}/{index}") for index, item in enumerate(value)]
+    return _encode_object(value, warnings, path)
+
+
+def _encode_object(value: Any, warnings: list[str], path: str) -> Any:
+    # Imported here because reading a record, which is what an assertion's process does, needs neither.
+    import dataclasses
+    import datetime as dt
+
+    if isinstance(value, dt.datetime | dt.date | dt.time):
+        return value.isoformat()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return encode(fields, warnings, path)
     warnings.append(f"{path or '/'}: a {type(value).__name__} is not JSON and was written as text")
     return _encode_text(repr(value), warnings, path)
 

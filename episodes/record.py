@@ -8,11 +8,10 @@ looked and there were none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
-from episodes.frozen import frozen
+from episodes.frozen import field, frozen
 
 SCHEMA_VERSION = "1"
 """Version of the record. A reader refuses a record with another version rather than guess."""
@@ -198,6 +197,8 @@ class Episode:
         return decode_episode(metadata)
 
     def with_warnings(self, more: Sequence[str]) -> Episode:
+        from dataclasses import replace
+
         return replace(self, warnings=(*self.warnings, *more))
 
 

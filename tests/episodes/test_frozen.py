@@ -5,11 +5,16 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-from dataclasses import FrozenInstanceError, field, replace
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 
 import pytest
 
-from episodes.frozen import frozen
+from episodes.frozen import field, frozen
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @frozen
@@ -84,3 +89,41 @@ def test_two_classes_are_never_equal_and_hash_follows_the_values() -> None:
     assert Other(1) != twin
     assert hash(Other(1)) == hash(Other(1, 2))
     assert len({Other(1), Other(1), Other(2)}) == 2
+
+
+def test_fields_of_dataclasses_and_of_our_own_are_the_same() -> None:
+    @frozen
+    class Mixed:
+        number: int = dataclasses.field(default=7)
+        plain: dict[str, int] = dataclasses.field(default_factory=dict)
+        own: dict[str, int] = field(default_factory=dict)
+
+    assert Mixed() == Mixed(7, {}, {})
+    assert replace(Mixed(1, {"a": 1}), own={"b": 2}) == Mixed(1, {"a": 1}, {"b": 2})
+    assert Mixed().own is not Mixed().own
+
+
+def test_a_class_inherits_the_fields_of_its_base() -> None:
+    @frozen
+    class Named:
+        name: str
+        note: str = ""
+
+    @frozen
+    class Counted(Named):
+        count: int = 0
+
+    assert repr(Counted("a", count=2)).endswith("Counted(name='a', note='', count=2)")
+    assert [part.name for part in dataclasses.fields(Counted("a"))] == ["name", "note", "count"]
+    assert dataclasses.asdict(replace(Counted("a"), count=3)) == {"name": "a", "note": "", "count": 3}
+
+
+def test_defining_and_using_a_class_does_not_import_dataclasses() -> None:
+    program = (
+        "import sys\n"
+        "from episodes.record import Episode, StopReason\n"
+        "Episode.from_metadata({'schema': '1', 'stopReason': 'user_stop', 'toolCalls': []})\n"
+        "print('dataclasses' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-S", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
