@@ -76,6 +76,8 @@ class RunLedger:
     creations: tuple[Creation, ...]
     unreadable_lines: int
     """Lines that are no JSON objects of ours: torn by a kill, or changed by hand."""
+    size: int = 0
+    """Bytes of the file when it was read."""
 
     @property
     def unsettled(self) -> tuple[Creation, ...]:
@@ -95,13 +97,13 @@ class RunLedger:
 def read_ledger(path: Path) -> RunLedger:
     """Read one run's ledger; a file that does not exist is an empty run. OSError when it can not be read."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        content = path.read_bytes()
     except FileNotFoundError:
-        text = ""
+        content = b""
     run_id = ""
     unreadable = 0
     creations: dict[str, Creation] = {}
-    for number, line in enumerate(text.splitlines()):
+    for number, line in enumerate(content.decode("utf-8", "replace").splitlines()):
         if not line.strip():
             continue
         row = _row(line)
@@ -109,7 +111,7 @@ def read_ledger(path: Path) -> RunLedger:
             unreadable += 1
             continue
         run_id = run_id or row["run"]
-    return RunLedger(run_id, path, tuple(creations.values()), unreadable)
+    return RunLedger(run_id, path, tuple(creations.values()), unreadable, len(content))
 
 
 def ledger_files(home: Path) -> list[Path]:

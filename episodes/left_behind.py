@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from episodes.creations import RunLedger, ledger_files, read_ledger
 from episodes.frozen import frozen
-from episodes.ledger import LEDGER_FOLDER, left_file, now
+from episodes.ledger import LEDGER_FOLDER, ledger_file, left_file, now
 from episodes.sweep import SweepOptions, sweep
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def sweep_and_mark(
     before = read_left(home, run_id)
     if options is not None and options.dry_run:
         return report, before
+    _note_settled(read_ledger(ledger_file(home, run_id)))
     kept = dict.fromkeys([*(before.by_hand if before else ()), *by_hand])
     sentences = [item.sentence() for item in report.left] + list(report.problems)
     return report, write_left(home, run_id, sentences, tuple(kept))
@@ -89,15 +91,44 @@ def markers(home: Path) -> list[Left]:
     return [left for left in found if left is not None]
 
 
-def earlier_runs(home: Path) -> list[RunLedger]:
-    """Runs that have something left and are not going on any more, oldest first."""
-    return [run for run in map(read_ledger, ledger_files(home)) if run.unsettled and not run.alive]
+def unfinished_runs(home: Path) -> list[RunLedger]:
+    """Runs that have something left, oldest first; those that are still going on are among them.
+
+    A ledger that was found settled is not read again until it grows, so that years of runs cost nothing at every start.
+    """
+    found = []
+    for path in ledger_files(home):
+        if _settled_size(path) != path.stat().st_size:
+            run = read_ledger(path)
+            if run.unsettled:
+                found.append(run)
+            else:
+                _note_settled(run)
+    return found
 
 
 def finish_command(run_id: str | None = None, *, by_hand: bool = False) -> str:
     """What a person types to finish the cleanup; `by_hand`: once they have looked at what no sweep touches."""
     run = f" --run {run_id}" if run_id else ""
     return f"npm run evals -- cleanup{run}" + (" --settled-by-hand" if by_hand else "")
+
+
+def _settled_note(path: Path) -> Path:
+    return path.with_name(path.name.removesuffix(".jsonl") + ".settled")
+
+
+def _settled_size(path: Path) -> int:
+    try:
+        return int(_settled_note(path).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return -1
+
+
+def _note_settled(run: RunLedger) -> None:
+    """Write down how long the ledger was when nothing in it was open. It is a hint: without it the ledger is read."""
+    if run.creations and not run.unsettled and not run.alive:
+        with contextlib.suppress(OSError):
+            _settled_note(run.path).write_text(str(run.size), encoding="ascii")
 
 
 def _read(path: Path, run_id: str) -> Left | None:

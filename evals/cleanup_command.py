@@ -12,10 +12,10 @@ from pathlib import Path
 from endpoints import resolve_pull_request_host
 from endpoints.settings import home
 from episodes.cleanup_report import Outcome
-from episodes.creations import Creation, RunLedger, ledger_files, read_ledger
+from episodes.creations import Creation, RunLedger
 from episodes.hosts.moments import seconds
 from episodes.ledger import Ledger
-from episodes.left_behind import Left, finish_command, markers, sweep_and_mark, write_left
+from episodes.left_behind import Left, finish_command, markers, sweep_and_mark, unfinished_runs, write_left
 from episodes.sweep import SweepOptions
 from evals.command_line import CommandError, parser
 from evals.exit_codes import Exit
@@ -79,11 +79,7 @@ def main(arguments: list[str]) -> int:
 
 def _unfinished(folder: Path) -> list[_Run]:
     lefts = {left.run_id: left for left in markers(folder)}
-    found = []
-    for path in ledger_files(folder):
-        ledger = read_ledger(path)
-        if ledger.unsettled:
-            found.append(_Run(ledger.run_id, ledger, lefts.pop(ledger.run_id, None)))
+    found = [_Run(run.run_id, run, lefts.pop(run.run_id, None)) for run in unfinished_runs(folder)]
     return found + [_Run(left.run_id, None, left) for left in lefts.values()]
 
 

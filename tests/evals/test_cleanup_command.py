@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from episodes.ledger import Ledger, ledger_file, left_file, now
-from episodes.left_behind import finish_command, read_left, write_left
+from episodes.left_behind import finish_command, read_left, unfinished_runs, write_left
 from episodes.record import PullRequest
 from evals.__main__ import main
 from tests.support.github_server import REPOSITORY, TOKEN, GitHub, github_server
@@ -165,6 +165,19 @@ def test_a_marker_that_can_not_be_read_is_not_taken_for_none(tmp_path: Path) -> 
     assert "can not be read" in left.sentences[0]
     assert main(["cleanup"]) == 0
     assert not left_file(tmp_path, "E1").exists()
+
+
+def test_a_settled_run_is_read_again_only_when_something_was_added(tmp_path: Path, server: GitHub) -> None:
+    _killed_run(tmp_path, server, "E1", 41)
+    main(["cleanup"])
+    path = ledger_file(tmp_path, "E1")
+    text = path.read_text()
+    path.write_text("x" * len(text))
+    assert unfinished_runs(tmp_path) == []
+
+    path.write_text(text)
+    Ledger.open(tmp_path, "E1").intent("late", "c", "portal", "create", "evals/late")
+    assert [run.run_id for run in unfinished_runs(tmp_path)] == ["E1"]
 
 
 def test_the_ledger_keeps_what_was_done(tmp_path: Path, server: GitHub) -> None:
