@@ -32,10 +32,22 @@ def _outcome(request: CopyRequest, talk: Talk, tools: Tools) -> tuple[dict[str, 
     return flat(talk.submitted), copy_of(source["configuration"], request)
 
 
-def test_it_never_validates_and_never_asks(talk: Talk) -> None:
+def test_it_never_asks_and_takes_over_what_is_missing(talk: Talk) -> None:
     talk.say("Copy spoke-webshop-dev to spoke-webshop-qa-test")
-    assert "validate_spoke" not in talk.names
+    assert talk.submitted["virtualNetwork"]["addressSpace"] == ["10.64.24.0/24"]
+
+
+def test_it_opens_what_did_not_pass_the_validation(talk: Talk) -> None:
+    talk.say("Copy spoke-webshop-dev to spoke-webshop-qa-test")
+    [validation] = [call for call in talk.calls if call.name == "validate_spoke"]
+    assert json.loads(validation.text)["valid"] is False
     assert len(talk.opened) == 1
+
+
+def test_it_does_not_validate_what_takes_some_work(talk: Talk) -> None:
+    talk.say(BY_FIELD[3].opening)
+    assert len(talk.opened) == 1
+    assert "validate_spoke" not in talk.names
 
 
 def test_a_simple_request_comes_out_right(talk: Talk, tools: Tools) -> None:
