@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from assertions.verdict import NotEvaluated
-from episodes.frozen import frozen
+from episodes.frozen import field, frozen
 from episodes.record import Episode, EvidenceError, ToolCall
 
 if TYPE_CHECKING:

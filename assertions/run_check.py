@@ -7,7 +7,6 @@ from typing import Any
 
 from assertions.config_check import STAMP_KEY, ensure_checked
 from assertions.evidence import Evidence
-from assertions.templates import render
 from assertions.verdict import CheckResult, ConfigError, NotEvaluated, not_evaluated
 from episodes.record import EvidenceError
 
@@ -28,7 +27,11 @@ def grade(name: str, check: Check, evidence: Evidence, config: Any) -> CheckResu
         if not isinstance(written, Mapping):
             raise ConfigError("", f"the config is a {type(written).__name__}", "an object")
         bare = {key: value for key, value in written.items() if key != STAMP_KEY}
-        rendered = render(bare, evidence.vars)
+        rendered: Mapping[str, Any] = bare
+        if "{{" in str(bare):
+            from assertions.templates import render
+
+            rendered = render(bare, evidence.vars)
         ensure_checked(name, bare, rendered, written.get(STAMP_KEY))
         return check(evidence, rendered)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from episodes.frozen import frozen
+from episodes.frozen import field, frozen
 
 NOT_EVALUATED_PREFIX = "NOT EVALUATED:"
 """Every reason of a check that could not be judged begins with this; reports and gates count such rows apart."""

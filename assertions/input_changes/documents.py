@@ -8,7 +8,6 @@ from typing import Any
 
 from assertions.evidence import Evidence
 from assertions.matching.call_pattern import CallPattern, read_call_pattern
-from assertions.matching.documents import read_document
 from assertions.matching.json_values import MISSING, shown, why_unknown
 from assertions.matching.paths import PathPattern, parse_path
 from assertions.matching.raw_numbers import arguments_as_written
@@ -80,6 +79,8 @@ def source_document(source: FromCall | FromFile, submission: Seen, evidence: Evi
         ConfigError: the file can not be read.
     """
     if isinstance(source, FromFile):
+        from assertions.matching.documents import read_document
+
         document = read_document(source.file, evidence, "/source/file")
         found = _only(source.path, document)
         if found is MISSING:

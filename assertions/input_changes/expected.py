@@ -12,6 +12,7 @@ from typing import Any, Literal
 from assertions.input_changes.aligned import Place, Renaming
 from assertions.input_changes.changes import SIGNS
 from assertions.matching.comparators import read_expected
+from assertions.matching.globs import has_wildcard
 from assertions.matching.json_values import MISSING, kind_of, shown
 from assertions.matching.options import MatchOptions, check_expected, read_options
 from assertions.matching.paths import PathPattern, parse_path, scalar_text
@@ -102,7 +103,7 @@ def renamings(changes: Sequence[ExpectedChange]) -> tuple[Renaming, ...]:
         if change.kind != "replace" or len(segments) < 2 or change.value is MISSING:
             continue
         element, last, new = segments[-2], segments[-1], scalar_text(change.value)
-        if element.key and element.key == last.text and element.glob is None and new is not None:
+        if element.key and element.key == last.text and not has_wildcard(element.text) and new is not None:
             found.append(Renaming(PathPattern(change.place.text, segments[:-2]), element.key, element.text, new))
     return tuple(found)
 

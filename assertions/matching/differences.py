@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from assertions.matching.argument_fit import Mismatch
 from assertions.matching.comparators import Expect, collapse_ws, nfc
 from assertions.matching.json_values import kind_of, shown
 from assertions.matching.paths import Path, pointer
-from episodes.frozen import frozen
-
-
-@frozen
-class Mismatch:
-    """`text` names the place and both values. `unknown`: the evidence is lost, so it may fit after all."""
-
-    path: Path
-    text: str
-    unknown: bool = False
 
 
 def missing(path: Path, expected: Any, element: bool = False) -> Mismatch:

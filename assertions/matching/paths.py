@@ -15,10 +15,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
+from assertions.matching.globs import glob_fits, has_wildcard
 from assertions.verdict import ConfigError
 from episodes.frozen import frozen
 
@@ -57,8 +57,6 @@ class Segment:
 
     text: str
     key: str | None = None
-    glob: re.Pattern[str] | None = None
-    """Set when the text holds a wildcard."""
 
     @property
     def any_depth(self) -> bool:
@@ -77,7 +75,7 @@ class Segment:
         )
 
     def _says(self, text: str) -> bool:
-        return text == self.text if self.glob is None else self.glob.fullmatch(text) is not None
+        return glob_fits(self.text, text)
 
 
 @frozen
@@ -85,12 +83,12 @@ class PathPattern:
     """A place or, with globs, places. `text` is what the config says."""
 
     text: str
-    segments: tuple[Segment, ...] = field(default_factory=tuple)
+    segments: tuple[Segment, ...] = ()
 
     @property
     def is_literal(self) -> bool:
         """It can address one place only."""
-        return all(segment.glob is None for segment in self.segments)
+        return not any(has_wildcard(segment.text) for segment in self.segments)
 
     def as_path(self) -> Path:
         """The place as written, for a reason about a place that is not there."""
@@ -144,24 +142,14 @@ def _parse(text: str) -> PathPattern:
             key, equals, wanted = rest[1 : end.start()].partition("=")
             if not equals:
                 raise ValueError(f"the bracket in {text!r} has no '='")
-            segments.append(Segment(wanted, key, _glob(wanted)))
+            segments.append(Segment(wanted, key))
             rest = rest[end.end() :]
         else:
             plain, slash, after = rest.partition("/")
             plain = plain.replace("~1", "/").replace("~0", "~")
-            segments.append(Segment(plain, None, _glob(plain)))
+            segments.append(Segment(plain))
             rest = slash + after
     return PathPattern(text, tuple(segments))
-
-
-def _glob(text: str) -> re.Pattern[str] | None:
-    return glob_pattern(text) if "*" in text or "?" in text else None
-
-
-@lru_cache(maxsize=1024)
-def glob_pattern(text: str) -> re.Pattern[str]:
-    """`*` is any text, `?` one character; everything else stands for itself, case included."""
-    return re.compile("".join({"*": ".*", "?": "."}.get(char) or re.escape(char) for char in text), re.DOTALL)
 
 
 def _matches(segments: Sequence[Segment], path: Sequence[Step], at: int, depth: int, prefix: bool) -> bool:

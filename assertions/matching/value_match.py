@@ -5,47 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assertions.matching.argument_fit import NOTHING_TO_COMPARE, ArgumentMatch, Mismatch
 from assertions.matching.assignment import largest_matching
 from assertions.matching.comparators import TEXT_FORMS, Expect, near, read_as
-from assertions.matching.differences import Mismatch, different, extra, missing, unexpected, unknown
+from assertions.matching.differences import different, extra, missing, unexpected, unknown
+from assertions.matching.globs import has_wildcard
 from assertions.matching.json_values import MISSING, Missing, json_equal, kind_of, shown, why_unknown
 from assertions.matching.options import PLAIN, MatchOptions, Patterns
 from assertions.matching.paths import Item, Path, PathPattern, pointer
 from assertions.matching.tool_schema import ToolSchema
-from episodes.frozen import frozen
-
-
-@frozen
-class ArgumentMatch:
-    """How the arguments of one call fit.
-
-    `parameters` are the top-level names that were compared, `wrong` those with a mismatch. `notes` say what was
-    forgiven (`coerced /id from "42"`).
-    """
-
-    parameters: frozenset[str]
-    wrong: frozenset[str]
-    mismatches: tuple[Mismatch, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def fits(self) -> bool:
-        return not self.mismatches
-
-    @property
-    def could_fit(self) -> bool:
-        """It fits, or all that speaks against it is evidence that was lost."""
-        return all(mismatch.unknown for mismatch in self.mismatches)
-
-    @property
-    def share(self) -> tuple[int, int]:
-        """How many parameters fit, of how many. (1, 1) when there is nothing to compare and nothing is wrong."""
-        if self.parameters:
-            return len(self.parameters - self.wrong), len(self.parameters)
-        return (0, 1) if self.mismatches else (1, 1)
-
-
-NOTHING_TO_COMPARE = ArgumentMatch(frozenset(), frozenset(), ())
 
 
 def match_arguments(
@@ -92,7 +60,7 @@ class Comparison:
         return {
             pattern.segments[0].text
             for pattern, _ in self.options.compare
-            if pattern.segments and pattern.segments[0].glob is None
+            if pattern.segments and not has_wildcard(pattern.segments[0].text)
         }
 
     def ignores(self, path: Path) -> bool:

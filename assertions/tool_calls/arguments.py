@@ -20,9 +20,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assertions.evidence import Evidence
-from assertions.matching.call_pattern import CallPattern, ExpectedCall, read_arguments, read_call_pattern, read_tool
+from assertions.matching.argument_fit import ArgumentMatch
+from assertions.matching.call_pattern import CallPattern, ExpectedCall, read_call_pattern, read_tool
+from assertions.matching.expected_arguments import read_expected_arguments
 from assertions.matching.json_values import kind_of, shown
-from assertions.matching.options import read_options
 from assertions.matching.selection import (
     Seen,
     Selection,
@@ -34,7 +35,6 @@ from assertions.matching.selection import (
     read_when,
     select,
 )
-from assertions.matching.value_match import ArgumentMatch
 from assertions.tool_calls.absence import NOT_DONE, why_absent
 from assertions.verdict import CheckResult, ConfigError, failed, not_evaluated, passed
 from episodes.frozen import frozen
@@ -151,7 +151,7 @@ def _share(match: ArgumentMatch) -> float:
 def _praise(pattern: CallPattern, matches: Sequence[tuple[Seen, ArgumentMatch]], expectation: Expectation) -> str:
     notes = [note for _, match in matches for note in match.notes]
     suffix = f"; {', '.join(dict.fromkeys(notes))}" if notes else ""
-    if all(alternative.names_only for alternative in pattern.alternatives):
+    if pattern.names_only:
         return f"{matches[0][0]} was {'attempted' if expectation.when is When.ATTEMPTED else 'made'}{suffix}"
     if len(matches) > 1:
         return f"all {len(matches)} calls of {matches[0][0].call.name} have the expected arguments{suffix}"
@@ -160,11 +160,10 @@ def _praise(pattern: CallPattern, matches: Sequence[tuple[Seen, ArgumentMatch]],
 
 def _read_call(config: Mapping[str, Any]) -> CallPattern:
     tool = read_tool(config.get("tool"), "/tool", config.get("server", ""))
-    options = read_options(config, "")
-    if "args" not in config and not options.compare and options.mode != "name_only":
+    arguments = read_expected_arguments(config, config, "", "")
+    if arguments is None and config.get("mode") != "name_only":
         raise ConfigError("/args", "is missing, so there is nothing to compare", "args, compare, or mode: name_only")
-    arguments = read_arguments(config.get("args", {}), options, "", "")
-    return CallPattern((ExpectedCall(tool, arguments, options),))
+    return CallPattern((ExpectedCall(tool, arguments),))
 
 
 def _read_several(config: Mapping[str, Any], shared: dict[str, Any]) -> Expectation:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from math import lcm
 from typing import TYPE_CHECKING
 
+from assertions.matching.argument_fit import ArgumentMatch
 from assertions.matching.assignment import best_assignment
 from assertions.matching.call_pattern import CallPattern
 from assertions.matching.json_values import counted
 from assertions.matching.selection import Seen, Selection
-from assertions.matching.value_match import ArgumentMatch
 from assertions.tool_calls.absence import NOT_DONE, why_absent
 from assertions.tool_calls.arguments import NAME, explain, judged_by_score
 from assertions.verdict import CheckResult, not_evaluated

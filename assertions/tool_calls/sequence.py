@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assertions.evidence import Evidence
-from assertions.matching.call_pattern import CallPattern
 from assertions.matching.selection import Seen, Selection, TurnMissing, over_worlds, select
 from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order
 from assertions.tool_calls.sequence_config import Mode, SequenceConfig
@@ -50,13 +49,11 @@ def judge(evidence: Evidence, config: SequenceConfig) -> CheckResult:
 
 def resolved(steps: Sequence[Step], evidence: Evidence) -> tuple[Step, ...]:
     """The steps, with the schemas that they name read from their files."""
+    if all(step.pattern.names_only for step in steps):
+        return tuple(steps)
     from dataclasses import replace
 
-    patterns: list[CallPattern] = [step.pattern.resolved(evidence) for step in steps]
-    return tuple(
-        step if pattern is step.pattern else replace(step, pattern=pattern)
-        for step, pattern in zip(steps, patterns, strict=True)
-    )
+    return tuple(replace(step, pattern=step.pattern.resolved(evidence)) for step in steps)
 
 
 def _judge_world(

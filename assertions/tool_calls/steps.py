@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assertions.matching.call_pattern import CallPattern, read_call_pattern
+from assertions.matching.globs import glob_fits
 from assertions.matching.json_values import shown
-from assertions.matching.paths import glob_pattern
 from assertions.verdict import ConfigError
 from episodes.frozen import frozen
 
@@ -38,7 +38,7 @@ class Step:
     def short(self) -> str:
         """For a list of steps: the tool's name, `?` when optional, `{2,3}` when repeated."""
         names = "|".join(dict.fromkeys(str(alternative.tool) for alternative in self.pattern.alternatives))
-        if any(not alternative.names_only for alternative in self.pattern.alternatives):
+        if not self.pattern.names_only:
             names += "(…)"
         if (self.least, self.most) == (1, 1):
             return names
@@ -84,8 +84,7 @@ def _read_step(item: Any, key: str, writing: Sequence[str]) -> Step:
     after_answers = _flag(own, "after_answers", key)
     if after_answers is None:
         after_answers = all(
-            any(glob_pattern(glob).fullmatch(alternative.tool.text) for glob in writing)
-            for alternative in pattern.alternatives
+            any(glob_fits(glob, alternative.tool.text) for glob in writing) for alternative in pattern.alternatives
         )
     return Step(pattern, least, most, after_answers, capped="max" in own)
 
