@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from endpoints.redaction import redact_value
+from endpoints.settings import home
 from episodes.record import Episode, StopReason
 from models.config_values import ModelSettingsError
 from models.deadline import Deadline
@@ -25,6 +26,7 @@ from providers.background_loop import WorkDidNotStop, background_loop
 from providers.boundary import BOUNDARY_KEYS, Boundary
 from providers.recorder import CaseIdentity, Recorder
 from providers.run_fingerprint import note_run
+from providers.side_files import SideFiles
 from providers.stderr_log import get_logger
 from providers.tracing import begin_trace
 from providers.transcript import transcript
@@ -36,6 +38,9 @@ MACHINERY = frozenset(
     {StopReason.PROVIDER_ERROR, StopReason.TOOL_UNAVAILABLE, StopReason.DEADLINE, StopReason.SIMULATOR_DEFECT}
 )
 """Reasons that say nothing about the agent: such a row is an error for promptfoo, not a failure."""
+
+MAX_OUTPUT = 1_000_000
+"""Characters of an output; promptfoo and its viewer hold several copies of it."""
 
 PROMPTFOO_TIMEOUT_S = 300.0
 """promptfoo's own limit for one provider call, unless `timeout` or REQUEST_TIMEOUT_MS says otherwise."""
@@ -103,7 +108,7 @@ def run_episode(
     recorder = Recorder(CaseIdentity("", "", "", ""))
     output: str | None = None
     try:
-        recorder = Recorder(_identity(options or {}, context or {}))
+        recorder = Recorder(_identity(options or {}, context or {}), SideFiles(home()))
         ready()
         waited = time.monotonic() - started
         call = _provider_call(prompt, options or {}, context or {}, recorder, frozenset(entry_keys), waited)
@@ -230,7 +235,7 @@ def _result(recorder: Recorder, output: str | None) -> dict[str, Any]:
     text = output if output is not None else transcript(episode.messages)
     result: dict[str, Any] = {
         # promptfoo runs no assertion on an empty output, so an episode without a word says why it has none.
-        "output": text or f"(nothing was said; stop reason: {episode.stop_reason})",
+        "output": _short(text) or f"(nothing was said; stop reason: {episode.stop_reason})",
         "metadata": episode.to_metadata(),
         "tokenUsage": _token_usage(episode),
     }
@@ -241,6 +246,11 @@ def _result(recorder: Recorder, output: str | None) -> dict[str, Any]:
         result["error"] = f"{episode.stop_reason}: {recorder.problem or 'the episode did not say why it ended'}"
     masked: dict[str, Any] = redact_value(result)
     return masked
+
+
+def _short(text: str) -> str:
+    """What promptfoo gets as output. The record's messages say where the whole of a longer text is."""
+    return text if len(text) <= MAX_OUTPUT else f"{text[:MAX_OUTPUT]}\n[cut: {MAX_OUTPUT} of {len(text)} characters]"
 
 
 def _token_usage(episode: Episode) -> dict[str, int]:

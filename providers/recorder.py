@@ -20,8 +20,12 @@ from episodes.record import (
     ToolCall,
     Usage,
 )
+from providers.side_files import CutText, SideFiles
 
 Role = Literal["agent", "user", "judge"]
+
+MAX_TEXT = 100_000
+"""Characters of one text that a record holds. Far more than people write, far less than what breaks a viewer."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,10 @@ class Recorder:
     like one that made none.
     """
 
-    def __init__(self, identity: CaseIdentity) -> None:
+    def __init__(self, identity: CaseIdentity, side_files: SideFiles | None = None) -> None:
+        """`side_files` takes what is too long for a record; without it, everything stays in the record."""
         self.identity = identity
+        self._side_files = side_files
         self.turn = 0
         """Number of the user's latest message; 0 before the first."""
         self.step = 0
@@ -168,15 +174,20 @@ class Recorder:
         self.warn(problem)
 
     def episode(self) -> Episode:
-        """The record as it stands. An episode that nobody stopped is one whose machinery failed."""
+        """The record as it stands. An episode that nobody stopped is one whose machinery failed.
+
+        Texts of more than MAX_TEXT characters are cut; the whole of each goes to a side file.
+        """
+        messages = tuple(self._shortened(message) for message in self._messages)
+        calls = None if self._tool_calls is None else tuple(map(self._with_short_arguments, self._tool_calls))
         return Episode(
             case_id=self.identity.case_id,
             step_id=self.identity.step_id,
             eval_id=self.identity.eval_id,
             suite=self.identity.suite,
             stop_reason=self.stop_reason or StopReason.PROVIDER_ERROR,
-            messages=tuple(self._messages),
-            tool_calls=None if self._tool_calls is None else tuple(self._tool_calls),
+            messages=messages,
+            tool_calls=calls,
             pull_requests=tuple(self._pull_requests),
             goals=tuple(self._goals),
             usage=self._usage,
@@ -190,3 +201,24 @@ class Recorder:
             fingerprint=dict(self._fingerprint),
             warnings=tuple(self._warnings),
         )
+
+    def _shortened(self, message: dict[str, Any]) -> dict[str, Any]:
+        content = message.get("content")
+        cut = self._cut(content) if isinstance(content, str) else None
+        return message if cut is None else {**message, "content": cut.shown, "cut": cut.facts()}
+
+    def _with_short_arguments(self, call: ToolCall) -> ToolCall:
+        cut = self._cut(call.arguments_raw)
+        return call if cut is None else replace(call, arguments_raw=cut.shown)
+
+    def _cut(self, text: str) -> CutText | None:
+        if self._side_files is None or len(text) <= MAX_TEXT:
+            return None
+        try:
+            cut = self._side_files.cut(text, MAX_TEXT)
+        except OSError as error:
+            self.warn(f"a text of {len(text)} characters could not be kept aside: {error.strerror}")
+            return None
+        if cut is not None:
+            self.warn(f"a text of {cut.length} characters was cut in the record; the whole is {cut.file}")
+        return cut

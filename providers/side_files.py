@@ -26,14 +26,13 @@ class CutText:
         """The beginning, and a line that says what is missing."""
         return f"{self.head}\n[cut: {len(self.head)} of {self.length} characters, SHA-256 {self.sha256}]"
 
+    def facts(self) -> dict[str, object]:
+        """What is known of the whole: it was cut, its length and hash, and where it is."""
+        return {"truncated": True, "length": self.length, "sha256": self.sha256, "file": self.file}
+
     def as_json(self) -> dict[str, object]:
-        return {
-            "truncated": True,
-            "head": self.head,
-            "length": self.length,
-            "sha256": self.sha256,
-            "file": self.file,
-        }
+        """The beginning, and the facts."""
+        return {"head": self.head, **self.facts()}
 
 
 class SideFiles:

@@ -173,7 +173,10 @@ class Dispatcher:
     def _answered(self, tool: Tool, call: ToolCall, answer: ToolAnswer) -> _Outcome:
         shown = answer.text if answer.structured is None else _compact(answer.structured)
         result: Any = answer.text if answer.structured is None else answer.structured
-        cut = self._side_files.cut(shown, self._settings.max_result)
+        try:
+            cut = self._side_files.cut(shown, self._settings.max_result)
+        except OSError as error:
+            raise EpisodeStopped(StopReason.PROVIDER_ERROR, f"a result can not be kept aside: {error}") from None
         if cut is not None:
             shown, result = cut.shown, cut.as_json()
             self._recorder.warn(f"{call.name}: a result of {cut.length} characters was cut; the whole is {cut.file}")
