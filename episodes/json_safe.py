@@ -63,16 +63,20 @@ def _encode_object(value: Any, warnings: list[str], path: str) -> Any:
 
 def decode(value: Any) -> Any:
     """Return `value` with every tagged integer turned back into an `int`."""
+    # Bulk grading spends much of its time here, so texts and numbers cost no call of their own.
     if isinstance(value, dict):
         if len(value) == 1 and isinstance(value.get(INTEGER_TAG), str):
             try:
                 return int(value[INTEGER_TAG])
             except ValueError:
                 return value
-        return {key: decode(item) for key, item in value.items()}
+        return {key: decode(item) if type(item) in _CONTAINERS else item for key, item in value.items()}
     if isinstance(value, list):
-        return [decode(item) for item in value]
+        return [decode(item) if type(item) in _CONTAINERS else item for item in value]
     return value
+
+
+_CONTAINERS = frozenset({dict, list})
 
 
 def _encode_text(text: str, warnings: list[str], path: str) -> str:

@@ -15,6 +15,7 @@ encoded characters, the scheme, and whatever stands behind the number make no di
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -35,6 +36,8 @@ _OLD_AZURE_SUFFIX = ".visualstudio.com"
 _NUMBER = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 _CANDIDATE = re.compile(r"https?://[^\s<>\"`|\\^{}\u3001\u3002\uff0c\uff08\uff09\u300b\u300d\u3011]+", re.IGNORECASE)
 _ANGLED = re.compile(r"<(https?://[^<>\"\n]{1,2000})>", re.IGNORECASE)
+_TELLING = re.compile(r"pullrequest/|/pull/|merge_requests/|%", re.IGNORECASE)
+"""One of these stands in every address of a pull request; `%` because any letter may be encoded."""
 _TRAILING = ".,;:!?'*_~"
 _PAIRS = {")": "(", "]": "["}
 
@@ -102,6 +105,8 @@ def find_all(text: str) -> list[PullRequestUrl]:
     Markdown around an address (`[…](…)`, `<…>`, `**…**`, back-quotes) and punctuation behind it do not belong to it.
     Inside `<…>` a space may stand unencoded, as people copy it from Azure DevOps.
     """
+    if not may_show_one(text):
+        return []
     found: list[tuple[int, PullRequestUrl]] = []
     for match in _ANGLED.finditer(text):
         url = parse(match.group(1))
@@ -119,13 +124,24 @@ def find_all(text: str) -> list[PullRequestUrl]:
     return list(unique.values())
 
 
+def may_show_one(text: str) -> bool:
+    """A quick look: False when no address of a pull request can stand in `text`.
+
+    Most texts of a record hold none, and a record holds thousands of texts.
+    """
+    return "://" in text and _TELLING.search(text) is not None
+
+
 def find_in_value(value: Any) -> Iterator[PullRequestUrl]:
     """Every pull request whose address stands in a text anywhere inside JSON data."""
+    if not isinstance(value, str) and not may_show_one(json.dumps(value, default=str)):
+        return
     pending = [value]
     while pending:
         item = pending.pop()
         if isinstance(item, str):
-            yield from find_all(item)
+            if "://" in item:
+                yield from find_all(item)
         elif isinstance(item, dict):
             pending.extend(reversed(list(item.values())))
         elif isinstance(item, list | tuple):

@@ -65,7 +65,11 @@ def encode_episode(episode: Episode) -> dict[str, Any]:
 
 
 def decode_episode(metadata: Mapping[str, Any]) -> Episode:
-    data = json_safe.decode(dict(metadata))
+    written = dict(metadata)
+    if "toolCalls" in written:
+        # The alias holds the same calls once more.
+        written.pop(TOOL_CALLS_ALIAS, None)
+    data = json_safe.decode(written)
     version = data.get("schema")
     if version != SCHEMA_VERSION:
         raise EvidenceError("/schema", f"expected the record version {SCHEMA_VERSION!r}, found {version!r}")

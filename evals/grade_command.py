@@ -109,7 +109,7 @@ def report(tally: Tally, seconds: float) -> Iterator[str]:
         listed = ", ".join(f"{name} ({count})" for name, count in sorted(tally.left_out.items()))
         yield f"left out: {listed}"
     for reason, count in tally.reasons.most_common(MOST_REASONS):
-        yield f"  {count} x {reason}"
+        yield f"  {count} x " + reason.replace("\n", "\n      ")
     if len(tally.reasons) > MOST_REASONS:
         yield f"  … and {len(tally.reasons) - MOST_REASONS} other reasons"
 

@@ -61,24 +61,30 @@ def created_pull_requests(
 
 def claims(episode: Episode, calls: Sequence[ToolCall], output: str) -> tuple[Claim, ...]:
     """Every address that the agent wrote, each once. A record without messages is read from the plain `output`."""
-    answered = {
-        url.key: f"the result of {call.name} in turn {call.turn}"
-        for call in reversed(calls)
-        for url in find_in_value(call.result)
-    }
-    if not episode.messages:
-        return tuple(Claim(url, 0, answered.get(url.key, "")) for url in find_all(output))
-    found: dict[object, Claim] = {}
+    written = _written(episode.messages) if episode.messages else [(url, 0, "") for url in find_all(output)]
+    if any(not origin for _, _, origin in written):
+        # Foreign records may lack the tool messages; looking through all results is only worth it when one is missing.
+        answered = {
+            url.key: f"the result of {call.name} in turn {call.turn}"
+            for call in reversed(calls)
+            for url in find_in_value(call.result)
+        }
+        written = [(url, turn, origin or answered.get(url.key, "")) for url, turn, origin in written]
+    return tuple(Claim(url, turn, origin) for url, turn, origin in written)
+
+
+def _written(messages: Sequence[Mapping[str, Any]]) -> list[tuple[PullRequestUrl, int, str]]:
+    """Address, turn and origin of each pull request that the assistant speaks of, each once."""
+    found: dict[object, tuple[PullRequestUrl, int, str]] = {}
     origins: dict[object, str] = {}
-    for message in episode.messages:
+    for message in messages:
         role, turn = message.get("role"), _turn(message)
         for url in find_all(message_text(message)):
             if role == "assistant":
-                origin = origins.get(url.key) or answered.get(url.key, "")
-                found.setdefault(url.key, Claim(url, turn, origin))
+                found.setdefault(url.key, (url, turn, origins.get(url.key, "")))
             else:
                 origins.setdefault(url.key, f"{_SPEAKERS.get(str(role), str(role))} in turn {turn}")
-    return tuple(found.values())
+    return list(found.values())
 
 
 def message_text(message: Mapping[str, Any]) -> str:
