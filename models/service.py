@@ -125,7 +125,7 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> AsyncI
             if endpoint.api_key:
                 common["api_key"] = endpoint.api_key
             else:
-                common["azure_ad_token_provider"] = _entra_tokens()
+                common["azure_ad_token_provider"] = entra_tokens()
             client = openai.AsyncAzureOpenAI(
                 azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **common
             )
@@ -137,9 +137,10 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> AsyncI
 
 
 @functools.cache
-def _entra_tokens() -> Callable[[], Awaitable[str]]:
+def entra_tokens() -> Callable[[], Awaitable[str]]:
     """A source of tokens for the process: the credential keeps them until they expire."""
     try:
+        from azure.core.exceptions import ClientAuthenticationError
         from azure.identity import DefaultAzureCredential
     except ImportError:
         raise ModelFailure(
@@ -149,6 +150,13 @@ def _entra_tokens() -> Callable[[], Awaitable[str]]:
     credential = DefaultAzureCredential()
 
     async def token() -> str:
-        return (await asyncio.to_thread(credential.get_token, ENTRA_SCOPE)).token
+        try:
+            return (await asyncio.to_thread(credential.get_token, ENTRA_SCOPE)).token
+        except ClientAuthenticationError as refused:
+            # Its text is a page long and names every way that was tried.
+            reason = " ".join(refused.message.split())[:200]
+            raise ModelFailure(
+                "authentication", f"no sign-in with Entra ID works here (try az login): {reason}"
+            ) from None
 
     return token
