@@ -3,46 +3,48 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bench.figure import Figure, interleaved
+from bench.process import process
 from bench.runs import CHECKOUT, Runs
+from endpoints import resolve
 
 ROUNDS = 25
-WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/wrapper.py"
 CASE = "C01"
 SINGLE = ("tool_sequence", "tool_not_executed", "argument_match", "input_diff", "pull_request", "schema_validation")
+MORE: dict[str, Any] = {
+    "tool_not_executed": {"tools": ["complete_pull_request"]},
+    "argument_match": {"tool": "get_spoke", "args": {"name": "spoke-webshop-dev"}},
+}
+"""Checks that the case's own contract does not hold."""
 SCHEMA_ALLOWANCE_MS = 100.0
 
 
 def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        rows = Runs(folder).prepare()
-        row = next(row for row in rows if row["testCase"]["metadata"]["id"] == CASE)
+        home = Path(name)
+        resolve({"EVALS_HOME": name})  # this process keeps the local portal alive, so that the pull request stays there
+        row = Runs(home).open_pull_request(CASE)
         whole = next(check["config"] for check in row["testCase"]["assert"] if "contract" in check["value"])
-        parts = [part for part in SINGLE if part in whole]
-        files = {part: _arguments(folder, row, part, _first(whole[part])) for part in parts}
-        all_checks = _arguments(folder, row, "contract", whole)
+        configs = {part: whole.get(part) or MORE[part] for part in SINGLE}
+        all_checks = _arguments(home, row, "contract", whole)
         starts = [
-            _start(CHECKOUT / "bench/trivial.py", all_checks),
-            _start(CHECKOUT / "assertions/contract.py", all_checks),
-            *(_start(CHECKOUT / f"assertions/{part}.py", files[part]) for part in parts),
+            process(CHECKOUT / "bench/trivial.py", "get_assert", all_checks, home, _failed),
+            process(CHECKOUT / "assertions/contract.py", "get_assert", all_checks, home, _failed),
         ]
+        for part, config in configs.items():
+            arguments = _arguments(home, row, part, config)
+            starts.append(process(CHECKOUT / f"assertions/{part}.py", "get_assert", arguments, home, _failed))
         bare, contract, *singles = interleaved(starts, ROUNDS)
     figures = [
         _figure(f"{part} / bare get_assert", seconds, bare, 1.25, part == "schema_validation")
-        for part, seconds in zip(parts, singles, strict=True)
+        for part, seconds in zip(configs, singles, strict=True)
     ]
-    return [
-        *figures,
-        _figure("contract with all checks / bare get_assert", contract, bare, 1.3, "schema_validation" in whole),
-    ]
+    with_schema = "schema" in whole.get("schema_validation", {})
+    return [*figures, _figure("contract with all checks / bare get_assert", contract, bare, 1.3, with_schema)]
 
 
 def _figure(name: str, seconds: float, bare: float, goal: float, with_schema: bool) -> Figure:
@@ -51,15 +53,15 @@ def _figure(name: str, seconds: float, bare: float, goal: float, with_schema: bo
     return Figure(name, seconds / bare, "x", round(allowed, 2))
 
 
-def _first(config: Any) -> Any:
-    return config[0] if isinstance(config, list) else config
+def _failed(result: dict[str, Any]) -> str:
+    return "" if result["pass"] else f"was to pass and did not: {result['reason']}"
 
 
-def _arguments(folder: Path, row: dict[str, Any], name: str, config: Any) -> Path:
-    """The file in which promptfoo hands an assertion its two arguments."""
+def _arguments(folder: Path, row: dict[str, Any], name: str, config: dict[str, Any]) -> Path:
+    """The file in which promptfoo hands an assertion its two arguments; a single check is marked as checked, too."""
     response = row["response"]
     context = {
-        "config": config,
+        "config": config if name == "contract" else _checked(name, config),
         "metadata": response["metadata"],
         "prompt": row["prompt"]["raw"],
         "providerResponse": response,
@@ -71,14 +73,7 @@ def _arguments(folder: Path, row: dict[str, Any], name: str, config: Any) -> Pat
     return path
 
 
-def _start(script: Path, arguments: Path) -> Callable[[], None]:
-    output = arguments.with_suffix(".out")
-    command = [sys.executable, str(WRAPPER), str(script), "get_assert", str(arguments), str(output)]
+def _checked(name: str, config: dict[str, Any]) -> dict[str, Any]:
+    from assertions.config_check import stamped
 
-    def run() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        result = json.loads(output.read_text())["data"]
-        if not result["pass"]:
-            raise RuntimeError(f"{script.name} was to pass and did not: {result['reason']}")
-
-    return run
+    return stamped(name, config, {})

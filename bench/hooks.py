@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bench.figure import Figure, interleaved
+from bench.process import process
 from bench.runs import CHECKOUT
 from episodes.ledger import Ledger
 from episodes.record import Episode, StopReason, ToolCall, ToolStatus
 
 ROUNDS = 25
-WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/wrapper.py"
 OTHER_ROWS = 200
 """Rows of the same run that have written into its ledger."""
 
@@ -27,7 +23,7 @@ def measure() -> list[Figure]:
         home = Path(name)
         arguments = _arguments(home)
         starts = [
-            _start(script, arguments, home)
+            process(script, "afterEach", arguments, home, _did_something)
             for script in (CHECKOUT / "bench/idle_hook.py", CHECKOUT / "hooks/cleanup.py")
         ]
         bare, ours = interleaved(starts, ROUNDS)
@@ -54,14 +50,5 @@ def _arguments(home: Path) -> Path:
     return path
 
 
-def _start(script: Path, arguments: Path, home: Path) -> Callable[[], None]:
-    output = arguments.with_suffix(".out")
-    command = [sys.executable, str(WRAPPER), str(script), "afterEach", str(arguments), str(output)]
-    environment = {**os.environ, "EVALS_HOME": str(home)}
-
-    def run() -> None:
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
-        if json.loads(output.read_text())["data"] is not None:
-            raise RuntimeError(f"{script.name} had nothing to do and did something")
-
-    return run
+def _did_something(result: object) -> str:
+    return "" if result is None else "had nothing to do and did something"

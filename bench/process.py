@@ -1,0 +1,38 @@
+"""One Python process as promptfoo starts it for an assertion or a hook: by promptfoo's own wrapper script."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bench.runs import CHECKOUT
+
+WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/wrapper.py"
+
+
+def process(
+    script: Path, function: str, arguments: Path, home: Path, accept: Callable[[Any], str] = lambda _: ""
+) -> Callable[[], None]:
+    """What starts the process once. `arguments` is the file with the function's arguments; `accept` says, as text, what
+    is wrong with what it returned."""
+    output = arguments.with_suffix(".out")
+    command = [sys.executable, str(WRAPPER), str(script), function, str(arguments), str(output)]
+    environment = _environment(home)
+
+    def start() -> None:
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
+        problem = accept(json.loads(output.read_text(encoding="utf-8"))["data"])
+        if problem:
+            raise RuntimeError(f"{script.name}: {problem}")
+
+    return start
+
+
+def _environment(home: Path) -> Mapping[str, str]:
+    kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "EVALS_HOME": str(home)}
