@@ -21,8 +21,8 @@ from evals.installation import node
 if TYPE_CHECKING:
     from tests.setup.conftest import FakeCheckout as Checkout
 
-PACKAGES = "uv pip install --python .venv/bin/python --require-hashes -r setup/requirements.txt"
-TESTS = "uv pip install --python .venv/bin/python --require-hashes -r setup/requirements-dev.txt"
+PACKAGES = "uv pip install --compile-bytecode --python .venv/bin/python --require-hashes -r setup/requirements.txt"
+TESTS = "uv pip install --compile-bytecode --python .venv/bin/python --require-hashes -r setup/requirements-dev.txt"
 QUIET = "--ignore-scripts --no-audit --no-fund --loglevel=error"
 PROMPTFOO = f"npm ci --omit=optional {QUIET} in promptfoo with registry unset"
 LIBRARY = f"npm ci {QUIET} in setup with registry unset"
