@@ -9,7 +9,7 @@ from assertions.input_changes.changes import SIGNS, Change, changes_of
 from assertions.input_changes.documents import Document
 from assertions.input_changes.expected import ExpectedChange
 from assertions.matching.json_values import MISSING, counted, shown
-from assertions.matching.paths import PathPattern, pointer
+from assertions.matching.paths import Item, PathPattern, pointer
 from episodes.frozen import frozen
 
 MOST_LINES = 8
@@ -74,7 +74,7 @@ def compare(
             met.append(change)
         elif not change.optional and not any(_may_hold(change, place) for place in lost):
             missing.append((change, _instead(change, root)))
-    excused = {id(root)} if allowed is None else {id(place) for path in allowed for place in root.find(path)}
+    excused = {id(root)} if allowed is None else set(_excused_places(root, allowed))
     return Outcome(
         source=source.origin,
         submitted=submitted.origin,
@@ -86,6 +86,16 @@ def compare(
         if open_question
         else "",
     )
+
+
+def _excused_places(place: Place, allowed: Sequence[PathPattern]) -> Iterator[int]:
+    """The topmost places that are allowed to change. An added or removed list element is one change: that a part of
+    each element may change does not allow a part of a new one."""
+    if any(pattern.matches(place.path) for pattern in allowed):
+        yield id(place)
+    elif not (place.one_sided and place.path and isinstance(place.path[-1], Item)):
+        for child in place.children:
+            yield from _excused_places(child, allowed)
 
 
 def _excused_changes(place: Place, excused: set[int], covered: set[int]) -> Iterator[Change]:
