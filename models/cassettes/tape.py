@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from endpoints.redaction import redact_value
 from episodes.canonical import canonical_json, digest
 from models.cassettes.volatile import SHARED
 
@@ -58,11 +59,15 @@ def read_tape(path: Path) -> tuple[Recording, ...]:
 
 
 def write_tape(path: Path, case: str, recordings: Iterable[Recording]) -> None:
-    """Write the file anew, whole or not at all."""
+    """Write the file anew, whole or not at all. A credential that a tool or a model let slip is masked.
+
+    Raises:
+        TapeError: it can not be written.
+    """
     lines = [canonical_json({"kind": "cassette", "version": VERSION, "case": case})]
     known: set[str] = set()
     for recording in recordings:
-        request = recording.request
+        request = redact_value(recording.request)
         if isinstance(request, Mapping):
             request = {key: _shared(value, known, lines) if key in SHARED else value for key, value in request.items()}
         row = {
@@ -70,7 +75,7 @@ def write_tape(path: Path, case: str, recordings: Iterable[Recording]) -> None:
             "boundary": recording.boundary,
             "key": recording.key,
             "request": request,
-            "answer": recording.answer,
+            "answer": redact_value(recording.answer),
         }
         lines.append(json.dumps(row, ensure_ascii=False))
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """What differs between two runs that ask the same thing. It is levelled out before requests are compared, and nothing
-else is: every entry says why it is here."""
+else is: every entry says why it is here. Credentials are masked as they are on the tape, so that both agree.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from endpoints.redaction import redact
 from episodes.canonical import digest
 
 SHARED = ("messages", "tools")
@@ -37,8 +39,9 @@ VOLATILE = (
 
 
 def levelled(value: Any) -> Any:
-    """`value` (JSON data) with every volatile part replaced by its stand-in."""
+    """`value` (JSON data) with every volatile part replaced by its stand-in, and credentials masked."""
     if isinstance(value, str):
+        value = redact(value)
         for part in VOLATILE:
             value = part.pattern.sub(part.stand_in, value)
         return value

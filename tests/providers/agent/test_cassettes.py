@@ -183,6 +183,14 @@ def test_neither_key_nor_token_nor_address_is_written(studio: Studio) -> None:
         assert secret not in written
 
 
+def test_a_credential_that_somebody_let_slip_is_masked_and_the_replay_still_fits(studio: Studio) -> None:
+    leak = "Authorization: Bearer abcdef0123456789abcdef0123456789"
+    recorded = studio.record(Say(leak, calls=[("ping", {})]), Say("done"), prompt=f"use {leak}")
+    assert recorded.error == ""
+    assert "abcdef0123456789" not in studio.tape.read_text(encoding="utf-8")
+    assert studio.replay(f"use {leak}").output == "done"
+
+
 def test_what_a_conversation_repeats_is_written_once(studio: Studio) -> None:
     studio.record()
     assert studio.tape.read_text(encoding="utf-8").count("Be careful.") == 1
