@@ -9,27 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
-from jsonschema import (
-    Draft4Validator,
-    Draft6Validator,
-    Draft7Validator,
-    Draft201909Validator,
-    Draft202012Validator,
-    SchemaError,
-    ValidationError,
-)
-from jsonschema.exceptions import best_match
-from referencing import Registry, Resource
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import specification_with
-
 from assertions.json_pointer import join
+from assertions.validation import known_schemas, lazy_formats
 from assertions.verdict import ConfigError, NotEvaluated
 from episodes.canonical import digest
 from episodes.frozen import frozen
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from referencing import Registry, Resource
+
+jsonschema = lazy_formats.load()
+_best_match = import_module("jsonschema.exceptions").best_match
+_Unresolvable = import_module("referencing.exceptions").Unresolvable
+_specification_with = import_module("referencing.jsonschema").specification_with
 
 MAX_MESSAGE = 240
 """Longer messages are cut: the validator quotes the whole value, which may be the whole document."""
@@ -38,14 +34,13 @@ MOST_KEPT = 64
 _KEPT: dict[str, Any] = {}
 
 _METASCHEMAS: Registry[Any] = import_module("jsonschema_specifications").REGISTRY
-"""Imported by name because the package carries no types."""
 
 _DRAFTS: dict[str, Any] = {
-    "http://json-schema.org/draft-04/schema": Draft4Validator,
-    "http://json-schema.org/draft-06/schema": Draft6Validator,
-    "http://json-schema.org/draft-07/schema": Draft7Validator,
-    "https://json-schema.org/draft/2019-09/schema": Draft201909Validator,
-    "https://json-schema.org/draft/2020-12/schema": Draft202012Validator,
+    "http://json-schema.org/draft-04/schema": jsonschema.Draft4Validator,
+    "http://json-schema.org/draft-06/schema": jsonschema.Draft6Validator,
+    "http://json-schema.org/draft-07/schema": jsonschema.Draft7Validator,
+    "https://json-schema.org/draft/2019-09/schema": jsonschema.Draft201909Validator,
+    "https://json-schema.org/draft/2020-12/schema": jsonschema.Draft202012Validator,
 }
 
 
@@ -74,7 +69,7 @@ def validate(schema: Any, document: Any, references: Mapping[str, Any] | None = 
     validator = _prepared(schema, references or {}, key)
     try:
         errors = list(validator.iter_errors(document))
-    except Unresolvable as error:
+    except _Unresolvable as error:
         raise _dangling(error.ref, key) from None
     except RecursionError:
         raise NotEvaluated("the schema refers to itself without end, or the document nests too deeply") from None
@@ -107,12 +102,12 @@ def check_schema(schema: Any, references: Mapping[str, Any] | None = None, key: 
 
 def _draft(schema: Any, key: str) -> Any:
     if isinstance(schema, bool):
-        return Draft202012Validator
+        return jsonschema.Draft202012Validator
     if not isinstance(schema, dict):
         raise ConfigError(key, f"a JSON Schema is an object, this is a {type(schema).__name__}")
     named = schema.get("$schema")
     if named is None:
-        return Draft202012Validator
+        return jsonschema.Draft202012Validator
     draft = _DRAFTS.get(named.removesuffix("#")) if isinstance(named, str) else None
     if draft is None:
         raise ConfigError(f"{key}/$schema", f"unknown draft {named!r}", _DRAFTS)
@@ -129,21 +124,25 @@ def _registry(schema: Any, references: Mapping[str, Any], draft: Any, key: str) 
     base = resources[0][1].id() or ""
     named = {uri: item[1] for item in resources for uri in (item[0], urljoin(base, item[0]), item[1].id()) if uri}
     registry = _METASCHEMAS.with_resources([("", resources[0][1]), *named.items()]).crawl()
-    for name, resource, place, resource_draft in resources:
-        _check_one(resource, resource_draft, place)
-        _check_references(resource, registry.resolver(base_uri=resource.id() or name), place)
+    mark = digest([schema, dict(references)])
+    if not known_schemas.is_known(mark):
+        for name, resource, place, resource_draft in resources:
+            _check_one(resource, resource_draft, place)
+            _check_references(resource, registry.resolver(base_uri=resource.id() or name), place)
+        known_schemas.remember(mark)
     return registry
 
 
 def _resource(schema: Any, draft: Any) -> Resource[Any]:
-    specification = specification_with(draft.META_SCHEMA.get("$schema") or draft.META_SCHEMA["$id"])
-    return specification.create_resource(schema)
+    specification = _specification_with(draft.META_SCHEMA.get("$schema") or draft.META_SCHEMA["$id"])
+    resource: Resource[Any] = specification.create_resource(schema)
+    return resource
 
 
 def _check_one(resource: Resource[Any], draft: Any, key: str) -> None:
     try:
         draft.check_schema(resource.contents, format_checker=draft.FORMAT_CHECKER)
-    except SchemaError as error:
+    except jsonschema.SchemaError as error:
         raise ConfigError(key + join(error.absolute_path), f"is not valid JSON Schema: {_cut(error.message)}") from None
     known = draft.FORMAT_CHECKER.checkers
     for part in _with_parts(resource):
@@ -160,7 +159,7 @@ def _check_references(resource: Resource[Any], resolver: Any, key: str) -> None:
             if isinstance(target, str):
                 try:
                     resolver.lookup(target)
-                except (Unresolvable, ValueError):
+                except (_Unresolvable, ValueError):
                     raise _dangling(target, key) from None
     for part in resource.subresources():
         _check_references(part, resolver.in_subresource(part), key)
@@ -187,7 +186,7 @@ def _best_first(errors: Iterable[ValidationError]) -> list[ValidationError]:
         first = min(listed, key=lambda error: (len(error.absolute_path), error.validator in ("anyOf", "oneOf")))
         listed.remove(first)
         listed.insert(0, first)
-    return [best_match([error]) or error for error in listed]
+    return [_best_match([error]) or error for error in listed]
 
 
 def _problem(error: ValidationError) -> Problem:
