@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from episodes.hosts import HostedPullRequest, HostError, Status
-from episodes.hosts.moments import seconds
 from episodes.hosts.rest import BUDGET_SECONDS, Rest, path_of
 
 API_VERSION = "7.1"
@@ -55,6 +54,8 @@ class AzureDevOpsClient:
         raise HostError(f"GET {changes}", f"more than {MOST_PAGES * PAGE} changes")
 
     def created_since(self, repository: str, since: str) -> tuple[HostedPullRequest, ...]:
+        from episodes.hosts.moments import seconds
+
         found = [pull for pull in self._all(repository, since) if seconds(pull.created_at) >= seconds(since)]
         return tuple(sorted(found, key=lambda pull: pull.created_at, reverse=True))
 

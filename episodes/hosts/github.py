@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import quote
 
 from episodes.hosts import HostedPullRequest, HostError, Status
-from episodes.hosts.moments import seconds
 from episodes.hosts.rest import BUDGET_SECONDS, Rest, path_of
 
 HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
@@ -41,6 +40,8 @@ class GitHubClient:
         return tuple(sorted(found))
 
     def created_since(self, repository: str, since: str) -> tuple[HostedPullRequest, ...]:
+        from episodes.hosts.moments import seconds
+
         path = _repository(repository) + "/pulls"
         found = []
         for entry in self._pages(path, {"state": "all", "sort": "created", "direction": "desc"}):

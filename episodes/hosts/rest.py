@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import email.utils
 import json
-import random
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from episodes.frozen import frozen
 from episodes.hosts import HostError
 from episodes.hosts.transport import NoAnswerError, Response, transport_for
 
@@ -25,7 +22,7 @@ LONGEST_WAIT_SECONDS = 30.0
 RETRIED = frozenset({429, 500, 502, 503, 504})
 
 
-@dataclass(frozen=True)
+@frozen
 class Answer:
     """`body` is the decoded JSON (None when there was none); `next_url` the next page, by the Link header."""
 
@@ -181,14 +178,21 @@ def _asked_to_wait(response: Response) -> float | None:
     if after.isdigit():
         return float(after)
     if after:
-        date = email.utils.parsedate_to_datetime(after) if _is_date(after) else None
-        return None if date is None else max(0.0, (date - dt.datetime.now(dt.UTC)).total_seconds())
+        return _until(after)
     return _until_reset(response) if response.headers.get("x-ratelimit-remaining") == "0" else None
 
 
-def _is_date(text: str) -> bool:
-    parsed = email.utils.parsedate_tz(text)
-    return parsed is not None and parsed[9] is not None
+def _until(date: str) -> float | None:
+    """Seconds until a date in the form of HTTP headers; None when it is none."""
+    # Late, as `random` below: reading a pull request on this machine needs neither, and each process starts anew.
+    import datetime as dt
+    import email.utils
+
+    parsed = email.utils.parsedate_tz(date)
+    if parsed is None or parsed[9] is None:
+        return None
+    moment = email.utils.parsedate_to_datetime(date)
+    return max(0.0, (moment - dt.datetime.now(dt.UTC)).total_seconds())
 
 
 def _until_reset(response: Response) -> float | None:
@@ -198,4 +202,6 @@ def _until_reset(response: Response) -> float | None:
 
 def _back_off(attempt: int) -> float:
     """Half a second, doubled each time, with up to a quarter more, so that parallel hooks do not march in step."""
+    import random
+
     return 0.5 * float(2 ** (attempt - 1)) * (1.0 + random.random() / 4)
