@@ -22,7 +22,9 @@ from episodes.record import (
 )
 
 TOOL_CALLS_ALIAS = "mcpToolCalls"
-"""promptfoo's own MCP providers use this key; whoever reads it finds our calls there too."""
+"""promptfoo's own MCP providers use this key; whoever reads it finds our calls there too, without their results."""
+
+_ALIAS_KEYS = ("id", "server", "name", "arguments", "status")
 
 
 def encode_episode(episode: Episode) -> dict[str, Any]:
@@ -59,7 +61,8 @@ def encode_episode(episode: Episode) -> dict[str, Any]:
     }
     warnings = list(episode.warnings)
     encoded = cast(dict[str, Any], json_safe.encode(record, warnings))
-    encoded[TOOL_CALLS_ALIAS] = encoded["toolCalls"]
+    listed = encoded["toolCalls"]
+    encoded[TOOL_CALLS_ALIAS] = listed and [{key: call[key] for key in _ALIAS_KEYS} for call in listed]
     encoded["warnings"] = json_safe.encode(warnings, [])
     return encoded
 
@@ -73,7 +76,7 @@ def decode_episode(metadata: Mapping[str, Any]) -> Episode:
     version = data.get("schema")
     if version != SCHEMA_VERSION:
         raise EvidenceError("/schema", f"expected the record version {SCHEMA_VERSION!r}, found {version!r}")
-    calls = data.get("toolCalls", data.get(TOOL_CALLS_ALIAS))
+    calls = data.get("toolCalls")
     return Episode(
         case_id=_text(data, "caseId", ""),
         step_id=_text(data, "stepId", ""),

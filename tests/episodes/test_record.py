@@ -69,8 +69,16 @@ def test_no_tool_calls_and_unknown_tool_calls_stay_different() -> None:
     assert through_javascript(an_episode(tool_calls=())).tool_calls == ()
     assert through_javascript(an_episode(tool_calls=None)).tool_calls is None
     metadata = an_episode().to_metadata()
-    del metadata["toolCalls"], metadata["mcpToolCalls"]
+    del metadata["toolCalls"]
     assert Episode.from_metadata(metadata).tool_calls is None
+
+
+def test_readers_of_promptfoos_own_key_find_the_calls_without_their_results() -> None:
+    assert an_episode().to_metadata()["mcpToolCalls"] == [
+        {"id": "call_1", "server": "portal", "name": "get_spoke", "arguments": {"name": "spoke-a"}, "status": "ok"}
+    ]
+    assert an_episode(tool_calls=()).to_metadata()["mcpToolCalls"] == []
+    assert an_episode(tool_calls=None).to_metadata()["mcpToolCalls"] is None
 
 
 def test_integers_beyond_what_javascript_holds_are_tagged_and_restored() -> None:
