@@ -59,12 +59,13 @@ def combined(name: str, parts: list[CheckResult]) -> CheckResult:
         if part.verdict is not Verdict.NOT_EVALUATED and not part.name.startswith(f"{name}.")
     }
     score = sum(part.score for part in parts) / len(parts)
-    failures = [f"{part.name}: {part.reason}" for part in parts if part.verdict is Verdict.FAIL]
-    unknown = [
-        f"{part.name}: {part.reason.removeprefix(NOT_EVALUATED_PREFIX).strip()}"
-        for part in parts
-        if part.verdict is Verdict.NOT_EVALUATED
+    labels = [part.name.removeprefix(f"{name}.") for part in parts]
+    told = [
+        f"{label}: {part.reason.removeprefix(NOT_EVALUATED_PREFIX).strip()}"
+        for label, part in zip(labels, parts, strict=True)
     ]
+    failures = [text for text, part in zip(told, parts, strict=True) if part.verdict is Verdict.FAIL]
+    unknown = [text for text, part in zip(told, parts, strict=True) if part.verdict is Verdict.NOT_EVALUATED]
     if failures:
         also = f"; and not evaluated: {'; '.join(unknown)}" if unknown else ""
         count = f"{len(failures)} of {len(parts)} parts failed: " if len(failures) > 1 else ""
@@ -72,7 +73,7 @@ def combined(name: str, parts: list[CheckResult]) -> CheckResult:
     if unknown:
         whole = not_evaluated(name, "; ".join(unknown))
         return CheckResult(name, whole.verdict, 0.0, whole.reason, named | dict(whole.named_scores), tuple(parts))
-    held = ", ".join(part.name for part in parts)
+    held = ", ".join(labels)
     count = "the one part holds" if len(parts) == 1 else f"all {len(parts)} parts hold"
     return CheckResult(name, Verdict.PASS, score, f"{count}: {held}", named, tuple(parts))
 

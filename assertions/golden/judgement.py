@@ -136,7 +136,7 @@ def _tools(turn: ExpectedTurn, golden: Golden) -> Callable[..., CheckResult]:
                 if match is None:
                     problems.append(f"{pattern} is missing")
                 elif not match.fits:
-                    problems.append(f"{pattern}: {match.mismatches[0]}")
+                    problems.append(f"{pattern}: {match.mismatches[0].text}")
             score = sum(shares) / len(shares) if shares else 1.0
             scores = {name: score}
             extra = [one for index, one in enumerate(made) if index not in set(chosen)]

@@ -56,7 +56,7 @@ def test_a_conversation_that_says_and_does_the_same_passes_turn_by_turn_and_over
 def test_another_answer_fails_its_turn_and_shows_both_texts() -> None:
     result = judge(talk(ASKS), {"message": "The weather is nice today."})
     assert result.verdict is FAIL
-    assert result.reason.startswith("golden_turn.turn 1: golden_turn.turn 1.semantic: 0 of 4 (likeness ")
+    assert result.reason.startswith("turn 1: semantic: 0 of 4 (likeness ")
     assert result.reason.endswith(
         "), at least 2 wanted; expected 'The weather is nice today.', the agent said "
         "'Which address space should the new spoke have?'"
@@ -124,7 +124,7 @@ def test_tool_correctness_is_the_share_of_expected_parameters() -> None:
     result = judge(talk(ASKS, calls=calls), expected)
     assert result.named_scores["golden_turn.tool_correctness"] == 0.75
     assert result.verdict is FAIL
-    assert "0.75 of 1, at least 1 wanted: create(a=1, b=2, c=3, d=4): " in result.reason
+    assert "0.75 of 1, at least 1 wanted: create(a=1, b=2, c=3, d=4): at /d: expected 4, actual 0" in result.reason
     assert judge(talk(ASKS, calls=calls), expected, tool_correctness=0.75).verdict is PASS
 
 
@@ -150,9 +150,7 @@ def test_missing_calls_count_nothing_and_unexpected_ones_fail_without_touching_t
 def test_no_tool_may_be_called_where_the_golden_says_so() -> None:
     assert judge(talk(ASKS), {"tools": []}).verdict is PASS
     result = judge(talk(ASKS, calls=(tool("a"),)), {"tools": []})
-    assert result.reason == (
-        "golden_turn.turn 1: golden_turn.turn 1.tool_correctness: a (call 1, turn 1) is not expected"
-    )
+    assert result.reason == ("turn 1: tool_correctness: a (call 1, turn 1) is not expected")
     assert judge(talk(ASKS, calls=(tool("a"),)), {"tools": []}, extra_calls="allow").verdict is PASS
 
 
@@ -171,10 +169,10 @@ def test_a_turn_beyond_the_golden_fails_and_a_golden_beyond_the_conversation_too
     evidence = talk(ASKS, ASKS, ASKS, calls=calls)
     turns = ({"tools": ["lookup"]}, {"tools": ["update"]})
     result = judge(evidence, *turns)
-    assert result.reason == ("golden_turn.turns: turn 3 is not in the golden, which ends with turn 2; it called delete")
+    assert result.reason == ("turns: turn 3 is not in the golden, which ends with turn 2; it called delete")
     assert judge(evidence, *turns, extra_turns="allow").verdict is PASS
     short = judge(talk(ASKS), {"contains": "address"}, {"contains": "x", "tools": ["a"]})
-    assert short.reason == "golden_turn.turn 2: it did not take place: the conversation has 1 turns"
+    assert short.reason == "turn 2: it did not take place: the conversation has 1 turns"
     assert short.named_scores["golden_turn.tool_correctness"] == 0.0
 
 
@@ -225,7 +223,7 @@ def test_the_overall_means_can_be_demanded() -> None:
     turns = ({"tools": ["a"]}, {"tools": ["b"]})
     result = judge(evidence, *turns, tool_correctness=0, overall={"tool_correctness": 0.75})
     assert result.verdict is FAIL
-    assert result.reason == "golden_turn.overall tool_correctness: 0.50 on average, at least 0.75 wanted"
+    assert result.reason == "overall tool_correctness: 0.50 on average, at least 0.75 wanted"
     assert judge(evidence, *turns, tool_correctness=0, overall={"tool_correctness": 0.5}).verdict is PASS
 
 

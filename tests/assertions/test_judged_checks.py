@@ -257,7 +257,7 @@ def test_an_unsupported_claim_fails_and_is_named_with_its_turn(monkeypatch: pyte
     with judge_says(monkeypatch, claims(True, False)):
         result = grade("groundedness", groundedness, two_turns(), {})
     assert result.verdict is FAIL
-    assert result.reason == "groundedness.turn 1: 1 of 2 claims are supported; not supported: claim 2"
+    assert result.reason == "turn 1: 1 of 2 claims are supported; not supported: claim 2"
     assert result.named_scores["groundedness"] == 0.5
 
 
