@@ -28,20 +28,20 @@ def required_tools(name: str, evidence: Evidence, wanted: Sequence[str]) -> Chec
     missing = [tool for tool in wanted if not any(fnmatchcase(called, tool) for called in ran)]
     score = 1.0 - len(missing) / len(wanted)
     if not missing:
-        return _passed(name, f"executed: {', '.join(wanted)}")
+        return passed(name, f"executed: {', '.join(wanted)}")
     unanswered = [call.name for call in calls if call.status.executed is None]
     if all(any(fnmatchcase(called, tool) for called in unanswered) for tool in missing):
         raise NotEvaluated(f"{missing[0]} was sent and never answered, so it may or may not have run")
     attempts = [call for call in calls if fnmatchcase(call.name, missing[0])]
     tried = f" (attempted {_times(attempts)}, {attempts[-1].status}: {attempts[-1].problem})" if attempts else ""
-    return failed(name, f"not executed: {', '.join(missing)}{tried}; executed: {_names(ran)}", score, {name: score})
+    return failed(name, f"not executed: {', '.join(missing)}{tried}; executed: {_names(ran)}", score)
 
 
 def allowed_tools(name: str, evidence: Evidence, allowed: Sequence[str]) -> CheckResult:
     for number, call in enumerate(evidence.calls(), 1):
         if not any(fnmatchcase(call.name, tool) for tool in allowed):
-            return _failed(name, f"{_place(call, number)} is not allowed; allowed: {_names(allowed)}")
-    return _passed(name, "only allowed tools were called")
+            return failed(name, f"{_place(call, number)} is not allowed; allowed: {_names(allowed)}")
+    return passed(name, "only allowed tools were called")
 
 
 def forbidden_tools(name: str, evidence: Evidence, forbidden: Sequence[str]) -> CheckResult:
@@ -49,7 +49,7 @@ def forbidden_tools(name: str, evidence: Evidence, forbidden: Sequence[str]) -> 
     from assertions.tool_not_executed import check
 
     found = check(evidence, {"tools": list(forbidden)})
-    return CheckResult(name, found.verdict, found.score, found.reason, {name: found.score})
+    return CheckResult(name, found.verdict, found.score, found.reason)
 
 
 def max_tool_calls(name: str, evidence: Evidence, most: int) -> CheckResult:
@@ -92,8 +92,8 @@ TERMS: dict[str, Term] = {
 
 def _at_most(name: str, actual: float, most: float, what: str) -> CheckResult:
     if actual <= most:
-        return _passed(name, f"{actual:.6g} {what}, at most {most:.6g} allowed")
-    return _failed(name, f"{actual:.6g} {what}, at most {most:.6g} allowed")
+        return passed(name, f"{actual:.6g} {what}, at most {most:.6g} allowed")
+    return failed(name, f"{actual:.6g} {what}, at most {most:.6g} allowed")
 
 
 def _place(call: ToolCall, number: int) -> str:
@@ -106,11 +106,3 @@ def _times(calls: Sequence[ToolCall]) -> str:
 
 def _names(names: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(names)) or "none"
-
-
-def _passed(name: str, reason: str) -> CheckResult:
-    return passed(name, reason, 1.0, {name: 1.0})
-
-
-def _failed(name: str, reason: str) -> CheckResult:
-    return failed(name, reason, 0.0, {name: 0.0})
