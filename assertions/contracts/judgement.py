@@ -101,9 +101,14 @@ def read_config(config: Mapping[str, Any]) -> None:
 
 
 def _parts(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Label, name and config of each part. One assertion with several configs is numbered from 1."""
+    """Label, name and config of each part. One assertion with several configs is numbered from 1.
+
+    A `tool_sequence` of plain names is that of a golden task: exactly these calls, in this order.
+    """
     for name, value in config.items():
-        if name in CHECKS and isinstance(value, list):
+        if name == "tool_sequence" and isinstance(value, list) and all(isinstance(tool, str) for tool in value):
+            yield name, name, {"mode": "exact", "steps": value}
+        elif name in CHECKS and isinstance(value, list):
             for number, part in enumerate(value, 1):
                 yield f"{name}#{number}", name, part
         else:

@@ -98,6 +98,15 @@ def test_several_configs_of_one_assertion_are_numbered_and_keep_their_scores_apa
     assert result.reason.startswith("schema_validation#2: schema_validation.schema: 1 error: create in turn 1: /: ")
 
 
+def test_a_sequence_of_plain_names_is_exact_as_in_a_golden_task() -> None:
+    config = {"tool_sequence": ["get_spoke", "create"]}
+    check_config("contract", config, {})
+    assert judge(conversation(tool("get_spoke"), tool("create")), config).verdict is PASS
+    assert judge(conversation(tool("get_spoke"), tool("other"), tool("create")), config).verdict is FAIL
+    with pytest.raises(ConfigError, match="/tool_sequence: is empty"):
+        check_config("contract", {"tool_sequence": []}, {})
+
+
 @pytest.mark.parametrize(
     ("calls", "term", "verdict", "reason"),
     [
