@@ -95,6 +95,23 @@ class ToolCall:
 
 
 @frozen
+class AtHost:
+    """What the host itself said about a pull request when the episode had ended.
+
+    `asked_at` is ISO 8601 in UTC; `status` is `active`, `abandoned` or `completed`; branches are short names; paths
+    have no leading slash. Without `exists`, the rest is empty.
+    """
+
+    exists: bool
+    asked_at: str
+    status: str = ""
+    title: str = ""
+    source_branch: str = ""
+    target_branch: str = ""
+    changed_paths: tuple[str, ...] = ()
+
+
+@frozen
 class PullRequest:
     """A pull request that a tool result of this episode proves. `status` is what the tool said at that time."""
 
@@ -103,6 +120,8 @@ class PullRequest:
     repository: str
     source_branch: str
     status: str
+    at_host: AtHost | None = None
+    """None: nobody asked, or the host did not answer."""
 
 
 @frozen
@@ -204,6 +223,7 @@ class Episode:
 
 __all__ = [
     "SCHEMA_VERSION",
+    "AtHost",
     "Episode",
     "EvidenceError",
     "Fingerprint",

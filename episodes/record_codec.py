@@ -8,6 +8,7 @@ from typing import Any, cast
 from episodes import json_safe
 from episodes.record import (
     SCHEMA_VERSION,
+    AtHost,
     Episode,
     EvidenceError,
     Fingerprint,
@@ -38,16 +39,7 @@ def encode_episode(episode: Episode) -> dict[str, Any]:
         "stopReason": episode.stop_reason,
         "messages": episode.messages,
         "toolCalls": calls,
-        "pullRequests": [
-            {
-                "url": pull.url,
-                "id": pull.id,
-                "repository": pull.repository,
-                "sourceBranch": pull.source_branch,
-                "status": pull.status,
-            }
-            for pull in episode.pull_requests
-        ],
+        "pullRequests": [_encode_pull_request(pull) for pull in episode.pull_requests],
         "goals": episode.goals,
         "usage": {role: _encode_usage(getattr(episode.usage, role)) for role in ("agent", "user", "judge")},
         "timings": {
@@ -85,16 +77,7 @@ def decode_episode(metadata: Mapping[str, Any]) -> Episode:
         stop_reason=_stop_reason(data.get("stopReason")),
         messages=tuple(_objects(data, "messages", "")),
         tool_calls=None if calls is None else tuple(_decode_calls(calls)),
-        pull_requests=tuple(
-            PullRequest(
-                url=_text(pull, "url", where),
-                id=_text(pull, "id", where),
-                repository=_text(pull, "repository", where),
-                source_branch=_text(pull, "sourceBranch", where),
-                status=_text(pull, "status", where),
-            )
-            for where, pull in _located(data, "pullRequests")
-        ),
+        pull_requests=tuple(_decode_pull_request(pull, where) for where, pull in _located(data, "pullRequests")),
         goals=tuple(
             Goal(
                 int(goal.get("step", 0)),
@@ -175,6 +158,58 @@ def _decode_call(call: Any, where: str) -> ToolCall:
         problem=_text(call, "problem", where),
         replayed=call.get("replayed") is True,
         added_arguments=call.get("addedArguments") if isinstance(call.get("addedArguments"), dict) else None,
+    )
+
+
+def _encode_pull_request(pull: PullRequest) -> dict[str, Any]:
+    encoded: dict[str, Any] = {
+        "url": pull.url,
+        "id": pull.id,
+        "repository": pull.repository,
+        "sourceBranch": pull.source_branch,
+        "status": pull.status,
+    }
+    if pull.at_host is not None:
+        encoded["atHost"] = {
+            "exists": pull.at_host.exists,
+            "askedAt": pull.at_host.asked_at,
+            "status": pull.at_host.status,
+            "title": pull.at_host.title,
+            "sourceBranch": pull.at_host.source_branch,
+            "targetBranch": pull.at_host.target_branch,
+            "changedPaths": list(pull.at_host.changed_paths),
+        }
+    return encoded
+
+
+def _decode_pull_request(pull: dict[str, Any], where: str) -> PullRequest:
+    return PullRequest(
+        url=_text(pull, "url", where),
+        id=_text(pull, "id", where),
+        repository=_text(pull, "repository", where),
+        source_branch=_text(pull, "sourceBranch", where),
+        status=_text(pull, "status", where),
+        at_host=_decode_at_host(pull, where),
+    )
+
+
+def _decode_at_host(pull: dict[str, Any], where: str) -> AtHost | None:
+    if pull.get("atHost") is None:
+        return None
+    part, place = _object(pull, "atHost", where), f"{where}/atHost"
+    if not isinstance(part.get("exists"), bool):
+        raise EvidenceError(f"{place}/exists", f"expected true or false, found {part.get('exists')!r}")
+    paths = part.get("changedPaths") or []
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise EvidenceError(f"{place}/changedPaths", "expected a list of texts")
+    return AtHost(
+        exists=part["exists"],
+        asked_at=_text(part, "askedAt", place),
+        status=_text(part, "status", place),
+        title=_text(part, "title", place),
+        source_branch=_text(part, "sourceBranch", place),
+        target_branch=_text(part, "targetBranch", place),
+        changed_paths=tuple(paths),
     )
 
 

@@ -24,6 +24,7 @@ from models.deadline import Deadline
 from providers.agent_protocol import AgentSetup, ConfigurationProblem, EpisodeStopped
 from providers.background_loop import WorkDidNotStop, background_loop
 from providers.boundary import BOUNDARY_KEYS, Boundary
+from providers.look_up import look_up_pull_requests
 from providers.recorder import CaseIdentity, Recorder
 from providers.run_fingerprint import note_run
 from providers.side_files import SideFiles
@@ -134,8 +135,12 @@ async def _within_deadline(body: EpisodeBody, call: ProviderCall, context: Mappi
         call.recorder.warn(problem)
     try:
         with nullcontext() if trace is None else trace.episode(call.identity.case_id):
-            async with asyncio.timeout(call.deadline.remaining()), call.setup.boundary:
-                return await body(call)
+            async with asyncio.timeout(call.deadline.remaining()):
+                async with call.setup.boundary:
+                    output = await body(call)
+                call.recorder.conversation_ended()
+                await look_up_pull_requests(call.recorder, call.deadline)
+                return output
     except TimeoutError:
         if not call.deadline.passed:
             raise RuntimeError("a time-out inside the episode that nobody handled") from None

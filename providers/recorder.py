@@ -76,6 +76,11 @@ class Recorder:
         self._tool_ms = 0.0
         self._started_at = utc_now()
         self._started = time.monotonic()
+        self._ended: float | None = None
+
+    def conversation_ended(self) -> None:
+        """Stop the clock: what follows is about the record, and no part of the episode's duration."""
+        self._ended = time.monotonic()
 
     @property
     def messages(self) -> tuple[dict[str, Any], ...]:
@@ -193,7 +198,7 @@ class Recorder:
             usage=self._usage,
             timings=Timings(
                 started_at=self._started_at,
-                duration_ms=round((time.monotonic() - self._started) * 1000, 1),
+                duration_ms=round(((self._ended or time.monotonic()) - self._started) * 1000, 1),
                 model_ms=round(self._model_ms, 1),
                 user_model_ms=round(self._user_model_ms, 1),
                 tool_ms=round(self._tool_ms, 1),

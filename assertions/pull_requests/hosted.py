@@ -7,11 +7,11 @@ be looked up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import unquote, urlsplit
 
 from assertions.pull_requests.proof import Created
 from assertions.verdict import NotEvaluated
 from episodes.frozen import frozen
+from episodes.record import AtHost
 
 
 @frozen
@@ -30,41 +30,50 @@ class State:
     changed_paths: tuple[str, ...] | None
 
 
-def from_host(pulls: Sequence[Created], *, paths: bool) -> dict[str, State | None]:
-    """Ask the host for each pull request, by its address; None where the host does not know it.
+def from_host(pulls: Sequence[Created]) -> dict[str, State | None]:
+    """What the host said, by address; None where the host does not know a pull request.
+
+    A provider of ours asks when the episode has ended and writes the answer into the record; for any other record the
+    host is asked now.
 
     Raises:
         NotEvaluated: the run's host can not be reached or did not answer, or is not the one in the address.
     """
-    # Late: a case whose agent created nothing never needs the endpoints.
+    unasked = [pull for pull in pulls if pull.at_host is None]
+    answers = {pull.url.text: pull.at_host for pull in pulls if pull.at_host is not None} | _ask(unasked)
+    return {url: _state(answer) for url, answer in answers.items()}
+
+
+def _ask(pulls: Sequence[Created]) -> dict[str, AtHost]:
+    if not pulls:
+        return {}
+    # Late: a record that holds the host's answer needs neither the endpoints nor a client.
     from endpoints import resolve_pull_request_host
     from endpoints.local_stack import StackError
-    from episodes.hosts import HostError, host_for
+    from episodes.hosts import HostError
+    from episodes.hosts.look_up import look_up
 
     try:
         host = resolve_pull_request_host()
+        answers = look_up([pull.url for pull in pulls], host)
     except StackError as error:
         raise NotEvaluated(f"the pull-request host is not known: {error}") from error
-    found: dict[str, State | None] = {}
-    client = host_for(host)
-    try:
-        for pull in pulls:
-            if not _same_site(pull, host.kind, host.api_url):
-                raise NotEvaluated(f"{pull.url.text} is not on this run's pull-request host {_site(host.api_url)[0]}")
-            repository = f"{pull.url.owner[-1]}/{pull.url.repository}"
-            hosted = client.get(repository, pull.url.id)
-            if hosted is None:
-                found[pull.url.text] = None
-                continue
-            changed = client.changed_paths(repository, pull.url.id) if paths else None
-            found[pull.url.text] = State(
-                "its host", hosted.status, hosted.target_branch, hosted.source_branch, hosted.title, changed
-            )
     except HostError as error:
-        raise NotEvaluated(f"the pull-request host did not answer: {error}") from error
-    finally:
-        client.close()
-    return found
+        raise NotEvaluated(f"the pull-request host could not be asked: {error}") from error
+    return dict(zip((pull.url.text for pull in pulls), answers, strict=True))
+
+
+def _state(answer: AtHost) -> State | None:
+    if not answer.exists:
+        return None
+    return State(
+        "its host",
+        answer.status,
+        answer.target_branch,
+        answer.source_branch,
+        answer.title,
+        answer.changed_paths,
+    )
 
 
 def from_result(pull: Created) -> State:
@@ -98,23 +107,3 @@ _STATUS_WORDS = {
     "completed": "completed",
     "merged": "completed",
 }
-_API_HOSTS = {"api.github.com": "github.com"}
-_OLD_AZURE_SUFFIX = ".visualstudio.com"
-
-
-def _site(api_url: str) -> tuple[str, tuple[str, ...]]:
-    """The host that people see, and what stands before the project there, for an API's address."""
-    parts = urlsplit(api_url)
-    host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
-    folders = tuple(unquote(part).casefold() for part in parts.path.split("/") if part)
-    if host.endswith(_OLD_AZURE_SUFFIX):
-        return "dev.azure.com", (host.removesuffix(_OLD_AZURE_SUFFIX),)
-    return _API_HOSTS.get(host, host), folders
-
-
-def _same_site(pull: Created, kind: str, api_url: str) -> bool:
-    host, folders = _site(api_url)
-    if pull.url.host != host or pull.url.kind != kind:
-        return False
-    # Two organisations of Azure DevOps share a host, and a pull request of one may have its number in the other too.
-    return kind != "azure_devops" or tuple(part.casefold() for part in pull.url.owner[:-1]) == folders

@@ -110,7 +110,7 @@ def _states(created: Sequence[Created], config: Mapping[str, Any]) -> list[Check
     states: dict[str, State | None] = {pull.url.text: from_result(pull) for pull in by_result}
     if by_host:
         try:
-            states |= from_host(by_host, paths="allowed_paths" in config)
+            states |= from_host(by_host)
         except NotEvaluated as error:
             return [not_evaluated(f"{NAME}.exists", error.reason)]
     parts = []

@@ -12,15 +12,19 @@ from typing import Any
 
 from episodes.frozen import frozen
 from episodes.pull_request_url import PullRequestUrl, find_all, find_in_value, parse
-from episodes.record import Episode, ToolCall, ToolStatus
+from episodes.record import AtHost, Episode, ToolCall, ToolStatus
 
 
 @frozen
 class Created:
-    """A pull request, its address read, and the call whose result proves it (None: the record names no such call)."""
+    """A pull request, its address read, and the call whose result proves it (None: the record names no such call).
+
+    `at_host` is what its host said when the episode had ended; None when nobody asked then.
+    """
 
     url: PullRequestUrl
     call: ToolCall | None
+    at_host: AtHost | None = None
 
     @property
     def replayed(self) -> bool:
@@ -55,7 +59,7 @@ def created_pull_requests(
     for pull in episode.pull_requests:
         read = parse(pull.url)
         if read is not None:
-            found.setdefault(read.key, Created(read, _proof(read, calls)))
+            found.setdefault(read.key, Created(read, _proof(read, calls), pull.at_host))
     return tuple(found.values())
 
 

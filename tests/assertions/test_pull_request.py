@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from assertions.config_check import check_config
 from assertions.pull_request import check
 from assertions.run_check import grade
 from assertions.verdict import CheckResult, ConfigError
-from episodes.record import PullRequest
+from episodes.record import AtHost, PullRequest
 from tests.assertions.conversations import FAIL, NOT_EVALUATED, PASS, conversation, says, tool
 from tests.support.portal_process import PortalProcess, portal_process
 
@@ -30,6 +31,12 @@ OFFLINE: dict[str, Any] = {"look_up": False}
 
 def pull(url: str = URL) -> PullRequest:
     return PullRequest(url, url.rpartition("/")[2], "platform/spokes", "agent/spoke-a", "active")
+
+
+def recorded(answer: AtHost) -> Any:
+    """An episode whose pull request its provider has looked up."""
+    proven = replace(pull(), at_host=answer)
+    return conversation(creates(), messages=[says("assistant", URL)], pull_requests=[proven])
 
 
 def creates(result: Any = RESULT, **more: Any) -> Any:
@@ -311,7 +318,10 @@ def test_another_organisation_or_host_is_not_asked(
     url, evidence = at(on_host, "1")
     monkeypatch.setenv("EVALS_PULL_REQUEST_API", api.format(api=on_host.api_url))
     result = judge(evidence, {})
-    assert result.reason.startswith(f"NOT EVALUATED: pull_request.exists: {url} {problem}")
+    expected = (
+        f"NOT EVALUATED: pull_request.exists: the pull-request host could not be asked: look up {url}: it {problem}"
+    )
+    assert result.reason.startswith(expected)
 
 
 def test_a_host_that_refuses_the_token_is_not_evaluated_and_the_token_is_not_shown(
@@ -321,6 +331,22 @@ def test_a_host_that_refuses_the_token_is_not_evaluated_and_the_token_is_not_sho
     monkeypatch.setenv("EVALS_PULL_REQUEST_TOKEN", "wrong-token-of-the-test")
     result = judge(evidence, {})
     assert result.verdict is NOT_EVALUATED
-    assert result.reason.startswith("NOT EVALUATED: pull_request.exists: the pull-request host did not answer: GET ")
+    assert result.reason.startswith(
+        "NOT EVALUATED: pull_request.exists: the pull-request host could not be asked: GET "
+    )
     assert "401" in result.reason
     assert "wrong-token" not in result.reason
+
+
+def test_what_the_host_said_when_the_episode_ended_is_believed_and_nobody_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("EVALS_PULL_REQUEST_API", "http://127.0.0.1:9/landing-zones")
+    answer = AtHost(True, "2026-01-01T00:00:00+00:00", "active", "Copy", "agent/spoke-a", "main", ("spokes/a.json",))
+    assert judge(recorded(answer), {"target_branch": "main", "allowed_paths": ["spokes/*.json"]}).verdict is PASS
+    result = judge(recorded(answer), {"target_branch": "release"})
+    assert result.reason.endswith("has the target branch 'main'; expected 'release' (says its host)")
+    result = judge(recorded(replace(answer, status="completed")), {})
+    assert result.reason.endswith("is completed, not open (says its host)")
+    result = judge(recorded(AtHost(exists=False, asked_at="2026-01-01T00:00:00+00:00")), {})
+    assert result.reason.endswith("does not exist at its host")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from episodes.record import (
+    AtHost,
     Episode,
     EvidenceError,
     Fingerprint,
@@ -21,6 +22,8 @@ from episodes.record import (
     ToolStatus,
     Usage,
 )
+
+AT_HOST = AtHost(True, "2026-01-01T00:00:01Z", "active", "Add a", "agent/a", "main", ("spokes/a.json",))
 
 
 def a_call(**changes: Any) -> ToolCall:
@@ -47,7 +50,7 @@ def an_episode(**changes: Any) -> Episode:
         "stop_reason": StopReason.USER_STOP,
         "messages": ({"role": "user", "content": "hello", "turn": 1},),
         "tool_calls": (a_call(),),
-        "pull_requests": (PullRequest("http://127.0.0.1/pullrequest/7", "7", "spokes", "agent/a", "active"),),
+        "pull_requests": (PullRequest("http://127.0.0.1/pullrequest/7", "7", "spokes", "agent/a", "active", AT_HOST),),
         "goals": (Goal(1, "ask", "reached", "it asked"),),
         "usage": Usage(agent=RoleUsage(10, 5, 2, 0.25)),
         "timings": Timings("2026-01-01T00:00:00Z", 12.5, 5.0, 1.0, 2.0),
@@ -109,6 +112,7 @@ def test_a_value_that_is_no_json_becomes_null_or_text_with_a_warning_that_says_w
         ({"toolCalls": [{"name": "x", "status": "fine"}]}, "/toolCalls/0/status: 'fine' is none of ok, tool_error,"),
         ({"toolCalls": [{"name": "x", "arguments": "{}"}]}, "/toolCalls/0/arguments: expected an object or null"),
         ({"stopReason": "bored"}, "/stopReason: 'bored' is none of goal_reached,"),
+        ({"pullRequests": [{"atHost": {"exists": "yes"}}]}, "/pullRequests/0/atHost/exists: expected true or false"),
         ({"messages": ["hi"]}, "/messages: expected a list of objects"),
         ({"usage": {"agent": {"promptTokens": "3"}}}, "/usage/agent/promptTokens: expected a number, found str"),
     ],
