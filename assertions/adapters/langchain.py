@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assertions.adapters.parts import UnknownShape, episode, objects, read_result, text_of, tool_call
+from assertions.adapters.parts import UnknownShape, episode, objects, read_result, text_of, tool_call, word
 from episodes.record import Episode, ToolCall, ToolStatus
 
 ROLES = {
@@ -29,7 +29,7 @@ def matches(value: Any) -> bool:
     if not isinstance(value, list) or not value:
         return False
     plain = [_plain(item) for item in value]
-    return all(item is not None and item.get("type") in ROLES for item in plain)
+    return all(item is not None and word(item.get("type")) in ROLES for item in plain)
 
 
 def read(value: Any) -> Episode:
@@ -43,7 +43,7 @@ def read(value: Any) -> Episode:
     messages = []
     for item in value:
         plain = _plain(item)
-        if plain is None or plain.get("type") not in ROLES:
+        if plain is None or word(plain.get("type")) not in ROLES:
             raise UnknownShape(f"a message has the type {plain.get('type')!r}" if plain else "an item is no message")
         messages.append(plain)
     answers = {str(one["tool_call_id"]): one for one in messages if one.get("tool_call_id")}
@@ -70,7 +70,8 @@ def _plain(item: Any) -> Mapping[str, Any] | None:
         if isinstance(item.get("data"), Mapping) and isinstance(item.get("type"), str):
             return {**item["data"], "type": item["type"]}
         if item.get("lc") == 1 and isinstance(item.get("kwargs"), Mapping):
-            name = str((item.get("id") or [""])[-1])
+            path = item.get("id")
+            name = str(path[-1]) if isinstance(path, list) and path else ""
             return {**item["kwargs"], "type": item["kwargs"].get("type", _CLASSES.get(name, name))}
         return item
     fields = ("type", "content", "tool_calls", "invalid_tool_calls", "tool_call_id", "status", "name")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assertions.adapters.parts import UnknownShape, episode, objects, read_result, text_of, tool_call
+from assertions.adapters.parts import UnknownShape, episode, objects, read_result, text_of, tool_call, word
 from episodes.record import Episode, ToolCall, ToolStatus
 
 ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
@@ -20,7 +20,7 @@ def matches(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(item, Mapping) and item.get("role") in ROLES for item in value)
+        and all(isinstance(item, Mapping) and word(item.get("role")) in ROLES for item in value)
         and not any("type" in item and item.get("type") != "message" for item in value)
     )
 
@@ -37,9 +37,9 @@ def read(value: Any) -> Episode:
     kept: list[dict[str, Any]] = []
     turn = step = 0
     for message in messages:
-        role = message.get("role")
+        role = word(message.get("role"))
         if role not in ROLES:
-            raise UnknownShape(f"a message has the role {role!r}")
+            raise UnknownShape(f"a message has the role {message.get('role')!r}")
         if role == "user":
             turn += 1
         kept.append({**message, "turn": max(turn, 1) if role != "system" else turn})

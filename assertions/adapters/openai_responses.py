@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assertions.adapters.parts import UnknownShape, episode, objects, read_result, text_of, tool_call, unknown
+from assertions.adapters.parts import UnknownShape, episode, objects, read_result, text_of, tool_call, unknown, word
 from episodes.record import Episode, ToolCall, ToolStatus
 
 OUTPUTS = frozenset(
@@ -50,7 +50,7 @@ def matches(value: Any) -> bool:
         isinstance(items, list)
         and bool(items)
         and all(isinstance(item, Mapping) and ("type" in item or "role" in item) for item in items)
-        and any(item.get("type") in ASKED | HOSTED | OUTPUTS | NO_CALLS for item in items)
+        and any(word(item.get("type")) in ASKED | HOSTED | OUTPUTS | NO_CALLS for item in items)
     )
 
 
@@ -61,13 +61,15 @@ def read(value: Any) -> Episode:
         UnknownShape: they are no list of objects.
     """
     items = objects(_items(value), "the items")
-    outputs = {item["call_id"]: item for item in items if item.get("type") in OUTPUTS and "call_id" in item}
+    outputs = {
+        item["call_id"]: item for item in items if word(item.get("type")) in OUTPUTS and word(item.get("call_id"))
+    }
     calls: list[ToolCall] = []
     messages: list[dict[str, Any]] = []
     strange: list[str] = []
     turn, batch, in_batch = 0, 0, False
     for item in items:
-        kind = item.get("type", "message" if "role" in item else None)
+        kind = word(item.get("type", "message" if "role" in item else None))
         if kind == "message":
             turn += item.get("role") == "user"
             messages.append({"role": item.get("role"), "content": text_of(item.get("content")), "turn": max(turn, 1)})
@@ -76,11 +78,11 @@ def read(value: Any) -> Episode:
             # Calls that follow each other without an answer between them were asked for together.
             batch += not in_batch
             in_batch = kind in ASKED
-            calls.append(_call(item, str(kind), max(turn, 1), batch, outputs))
+            calls.append(_call(item, kind, max(turn, 1), batch, outputs))
         elif kind in OUTPUTS:
             in_batch = False
         elif kind not in NO_CALLS:
-            strange.append(str(kind))
+            strange.append(str(item.get("type")))
     if strange:
         return unknown(f"an item has the type {strange[0]!r}, which may be a tool call", messages)
     return episode(calls, messages)

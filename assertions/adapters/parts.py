@@ -90,6 +90,11 @@ def text_of(content: Any) -> str:
     return ""
 
 
+def word(value: Any) -> str:
+    """A role or type as text; empty for what is no text, which would not even be hashable."""
+    return value if isinstance(value, str) else ""
+
+
 def objects(value: Any, what: str) -> list[Mapping[str, Any]]:
     """Raises UnknownShape unless `value` is a list of objects."""
     if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):

@@ -107,7 +107,8 @@ def _lines(messages: Sequence[Mapping[str, Any]], most: int = MAX_CONTEXT) -> It
             text = f"{text[:most]}… ({len(text)} characters)"
         if text.strip():
             yield f"{names.get(str(message.get('role')), 'Note')}: {text}"
-        for call in message.get("tool_calls") or ():
+        asked = message.get("tool_calls")
+        for call in asked if isinstance(asked, list) else ():
             function = call.get("function") if isinstance(call, dict) else None
             if isinstance(function, dict):
                 yield f"Tool call: {function.get('name')} {function.get('arguments')}"
