@@ -39,7 +39,7 @@ class ExpectedCall:
     arguments: ExpectedArguments | None = None
 
     def match(self, call: ToolCall) -> ArgumentMatch | None:
-        """How the arguments fit; None for another tool, and for unreadable arguments where arguments are wanted."""
+        """How the arguments fit; None for another tool."""
         if not self.tool.fits(call):
             return None
         return NOTHING_TO_COMPARE if self.arguments is None else self.arguments.match(call)

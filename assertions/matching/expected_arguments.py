@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assertions.evidence import Evidence
-from assertions.matching.argument_fit import ArgumentMatch
+from assertions.matching.argument_fit import ArgumentMatch, Mismatch
 from assertions.matching.comparators import read_expected
 from assertions.matching.json_values import shown
 from assertions.matching.options import MatchOptions, check_expected, read_options
@@ -25,11 +25,12 @@ class ExpectedArguments:
     options: MatchOptions
     schema: Mapping[str, Any] | None = None
 
-    def match(self, call: ToolCall) -> ArgumentMatch | None:
-        """How the call's arguments fit; None when they are unreadable."""
+    def match(self, call: ToolCall) -> ArgumentMatch:
+        """How the call's arguments fit. Arguments that nobody recorded may fit: they are no evidence either way."""
         actual = arguments_as_written(call, always=self.options.strict_numbers)
         if actual is None:
-            return None
+            names = frozenset(self.arguments)
+            return ArgumentMatch(names, names, (Mismatch((), "its arguments were not recorded", unknown=True),))
         return match_arguments(self.arguments, actual, self.options, self.schema)
 
     def resolved(self, evidence: Evidence) -> ExpectedArguments:

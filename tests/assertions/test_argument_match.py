@@ -591,3 +591,13 @@ def test_a_wrong_config_names_the_key_and_what_is_allowed(config: dict[str, Any]
 def test_telemetry_that_is_missing_is_not_evaluated() -> None:
     result = grade("argument_match", argument_match.check, evidence_of(None), {"tool": "t", "args": {}})
     assert result.verdict is Verdict.NOT_EVALUATED
+
+
+def test_arguments_that_nobody_recorded_are_no_evidence() -> None:
+    made = replace(call("t"), arguments=None, arguments_raw="")
+    assert judge({"tool": "t", "args": {"id": 7}}, made).reason == (
+        "NOT EVALUATED: t (call 1, turn 1): its arguments were not recorded"
+    )
+    assert judge({"tool": "t", "args": {"id": 7}}, made, call("t", id=7)).passed
+    assert judge({"tool": "t", "args": {"id": 7}, "mode": "name_only"}, made).passed
+    assert judge({"calls": [{"tool": "t", "args": {}}]}, made).verdict is Verdict.NOT_EVALUATED
