@@ -1,0 +1,105 @@
+"""The suites as a person runs them: real promptfoo, real portal, real git, and the stand-in model."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from endpoints import local_stack, resolve
+from endpoints.settings import CHECKOUT
+from episodes.hosts import host_for
+
+BEGINNING = "2000-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True)
+class Run:
+    code: int
+    console: str
+    home: Path
+
+    @property
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """The rows of promptfoo's results file, by case."""
+        (file,) = (self.home / "results").glob("*.json")
+        rows = json.loads(file.read_text(encoding="utf-8"))["results"]["results"]
+        return {row["testCase"]["metadata"]["id"]: row for row in rows}
+
+    def pull_requests(self) -> list[str]:
+        """The state of every pull request on this run's portal."""
+        host = resolve({"EVALS_HOME": str(self.home)}).pull_request_host
+        client = host_for(host)
+        try:
+            return [pull.status for pull in client.created_since(host.repositories[0], BEGINNING)]
+        finally:
+            client.close()
+
+
+def start(home: Path, *command: str) -> Run:
+    environment = {name: text for name, text in os.environ.items() if not name.startswith(("EVALS_", "PROMPTFOO_"))}
+    environment |= {"EVALS_HOME": str(home), "PROMPTFOO_CONFIG_DIR": str(home / "promptfoo"), "EVALS_CASSETTES": "off"}
+    done = subprocess.run(
+        command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=400, check=False
+    )
+    return Run(done.returncode, done.stdout + done.stderr, home)
+
+
+def run_suites(home: Path, *words: str) -> Run:
+    return start(home, sys.executable, "-m", "evals", "run", *words)
+
+
+def test_all_26_cases_pass_and_leave_no_open_pull_request(tmp_path: Path) -> None:
+    run = run_suites(tmp_path, "all")
+    assert run.code == 0, run.console
+    assert "spoke-create: 22 passed\n" in run.console
+    assert "spoke-qa: 4 passed\n" in run.console
+    assert "26 passed of 26 cases in " in run.console
+    assert "Pull requests: 17 opened, 17 abandoned." in run.console
+    assert run.pull_requests() == ["abandoned"] * 17
+
+
+def test_a_careless_agent_fails_what_must_be_refused_and_is_cleaned_up_after(tmp_path: Path) -> None:
+    run = run_suites(tmp_path, "spoke-create", "--model", "spoke-agent-careless", "--filter-metadata", "group=blocked")
+    assert run.code == 1, run.console
+    assert "0 passed, 5 failed of 5 cases" in run.console
+    for case, row in run.rows.items():
+        assert f"  {case}, failed: create_spoke_pull_request was attempted" in run.console
+        assert row["metadata"]["cleanup"], "the hook says what it did"
+        assert row["namedScores"]["cleanup_ok"] == 1
+    states = run.pull_requests()
+    assert states
+    assert set(states) == {"abandoned"}
+
+
+def test_a_careless_agent_is_told_what_it_changed_beyond_the_request(tmp_path: Path) -> None:
+    run = run_suites(tmp_path, "spoke-create", "--model", "spoke-agent-careless", "--filter-pattern", "^C02")
+    assert run.code == 1, run.console
+    parts = run.rows["C02"]["gradingResult"]["componentResults"][0]["componentResults"]
+    (diff,) = [part["reason"] for part in parts if "input_diff.unexpected" in part.get("namedScores", {})]
+    assert "unexpected:" in diff
+
+
+@pytest.mark.parametrize("config", ["promptfooconfig.yaml", "suites/spoke-create/promptfooconfig.yaml"])
+def test_promptfoo_by_itself_starts_what_it_needs_and_nothing_stays(config: str, tmp_path: Path) -> None:
+    results = tmp_path / "results" / "bare.json"
+    results.parent.mkdir()
+    run = start(
+        tmp_path,
+        *("node", "setup/promptfoo.mjs", "eval", "-c", config, "--filter-pattern", "^C(01|03|04|18)", "-j", "4"),
+        *("-o", str(results)),
+    )
+    assert run.code == 0, run.console
+    assert {case: row["success"] for case, row in run.rows.items()} == dict.fromkeys(("C01", "C03", "C04", "C18"), True)
+    deadline = time.monotonic() + 30
+    while local_stack.running(tmp_path) is not None and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert local_stack.running(tmp_path) is None
+    assert run.pull_requests() == ["abandoned"] * 3
