@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
-import socket
-import stat
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from endpoints.private_sockets import NotPrivate, ask, private_folder
 from endpoints.settings import CHECKOUT
 
 LABEL = "local"
@@ -75,30 +72,18 @@ def socket_path(home: Path) -> Path:
     Raises:
         StackError: the folder belongs to somebody else or others can enter it.
     """
-    folder = Path(tempfile.gettempdir()) / f"agent-evals-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    state = folder.lstat()
-    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o077:
-        raise StackError(f"{folder} must be a folder that only you can enter; remove it and try again")
+    try:
+        folder = private_folder()
+    except NotPrivate as error:
+        raise StackError(str(error)) from None
     return folder / f"{hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:16]}.sock"
 
 
 def _ask(path: Path, leases: Sequence[int]) -> Stack | None:
     """Ask the stack for its addresses; None when nothing listens, or when it is just ending."""
-    with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as connection:
-        connection.settimeout(10)
-        try:
-            connection.connect(str(path))
-            connection.sendall(json.dumps({"leases": list(leases)}).encode() + b"\n")
-            with connection.makefile("r", encoding="utf-8") as answers:
-                answer = answers.readline()
-        except OSError:
-            return None
-    return _read(answer) if answer else None
-
-
-def _read(answer: str) -> Stack:
-    data = json.loads(answer)
+    data = ask(path, {"leases": list(leases)})
+    if data is None:
+        return None
     return Stack(
         pid=data["pid"],
         portal_url=data["portalUrl"],
