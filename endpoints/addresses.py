@@ -10,6 +10,7 @@ from typing import Literal
 
 from endpoints import local_stack, redaction
 from endpoints.settings import SettingsError, home, problems, value
+from endpoints.sign_in import fresh_token, needed
 
 DEFAULT_AZURE_API_VERSION = "2024-10-21"
 
@@ -65,7 +66,7 @@ def resolve(environment: Mapping[str, str] | None = None, *, lease: int | None =
     (a provider worker leases promptfoo's process, so that the stack outlives a worker that crashes).
 
     Raises:
-        SettingsError: a variable is missing or unusable.
+        SettingsError: a variable is missing or unusable, or a sign-in is needed that nobody made or that has ended.
         local_stack.StackError: the local stack did not start; the text holds the end of its log.
     """
     names = os.environ if environment is None else environment
@@ -124,7 +125,15 @@ def _joined(folder: Path, leases: list[int]) -> local_stack.Stack:
 
 def _portal(names: Mapping[str, str]) -> Portal | None:
     url = _address(names, "EVALS_PORTAL_URL")
-    return Portal(f"{url}/mcp", url, value("EVALS_PORTAL_TOKEN", names) or "") if url else None
+    if url is None:
+        return None
+    token = fresh_token("portal", names) or value("EVALS_PORTAL_TOKEN", names)
+    if not token and "portal" in needed(names):
+        raise SettingsError(
+            "Nobody is signed in to the portal: start with `npm run eval`, which signs in and hands the token to the "
+            "run, or set EVALS_PORTAL_TOKEN."
+        )
+    return Portal(f"{url}/mcp", url, token or "")
 
 
 def _model(names: Mapping[str, str]) -> ModelEndpoint | None:

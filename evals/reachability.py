@@ -6,17 +6,9 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from endpoints.settings import value
+from endpoints.settings import ADDRESSES, value
 
 TIMEOUT_SECONDS = 10.0
-
-ADDRESSES = {
-    "EVALS_PORTAL_URL": "portal",
-    "EVALS_MODEL_BASE_URL": "model",
-    "AZURE_OPENAI_ENDPOINT": "model",
-    "EVALS_PULL_REQUEST_API": "pull-request host",
-}
-"""Variables that hold an address, and what is there."""
 
 
 @dataclass(frozen=True)

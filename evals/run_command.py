@@ -16,6 +16,7 @@ from evals.installation import environment, promptfoo_command
 from evals.promptfoo_process import Ended, run_promptfoo
 from evals.run_request import RunRequest, read_request
 from evals.selection import Selectable, check_selection
+from evals.sign_in.session import signed_in
 from evals.suites import CaseSource, Suite, choose, find_suites
 
 CONCURRENCY = 4
@@ -33,11 +34,12 @@ def main(arguments: list[str]) -> int:
     _check_cases(request, suites, known)
     _check_endpoints()
     codes = []
-    for suite in suites:
-        code = _run(request, suite)
-        codes.append(code)
-        if code is Exit.INTERRUPTED:
-            break
+    with signed_in(device=request.device):
+        for suite in suites:
+            code = _run(request, suite)
+            codes.append(code)
+            if code is Exit.INTERRUPTED:
+                break
     selected = [code for code in codes if code is not Exit.NOTHING_SELECTED]
     return worst(selected or codes)
 
@@ -131,7 +133,7 @@ def _start(request: RunRequest, suite: Suite, file: Path, streamed: Path) -> End
     command = promptfoo_command("eval", "-c", str(suite.config), *flags, "-o", str(file), "-o", str(streamed))
     os.environ.update(request.models)
     own = {
-        "PROMPTFOO_PYTHON_WORKERS": os.environ.get("PROMPTFOO_PYTHON_WORKERS", concurrency),
+        "PROMPTFOO_PYTHON_WORKERS": os.environ.get("PROMPTFOO_PYTHON_WORKERS", concurrency if _remote() else "1"),
         # promptfoo's own code for failed cases would leave through ours.
         "PROMPTFOO_FAILED_TEST_EXIT_CODE": "0",
     }
@@ -144,8 +146,14 @@ def _start(request: RunRequest, suite: Suite, file: Path, streamed: Path) -> End
 
 
 def _concurrency() -> int:
-    remote = value("EVALS_MODEL_BASE_URL") or value("AZURE_OPENAI_ENDPOINT")
-    return CONCURRENCY if remote else min(CONCURRENCY, os.cpu_count() or 1)
+    return CONCURRENCY if _remote() else min(CONCURRENCY, os.cpu_count() or 1)
+
+
+def _remote() -> bool:
+    """Whether a case waits for a model elsewhere. The local model computes on this machine: one provider worker keeps
+    it busy, and each worker more costs the start of another Python with its imports.
+    """
+    return bool(value("EVALS_MODEL_BASE_URL") or value("AZURE_OPENAI_ENDPOINT"))
 
 
 def _endpoints() -> None:

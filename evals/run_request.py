@@ -53,6 +53,8 @@ class RunRequest:
     models: dict[str, str]
     root: Path | None
     passed: tuple[str, ...]
+    device: bool = False
+    """Sign in by a code that is typed elsewhere."""
 
     def given(self, *names: str) -> bool:
         """Was one of these flags typed?"""
@@ -80,6 +82,7 @@ def read_request(words: Sequence[str]) -> RunRequest | None:
     models: dict[str, str] = {}
     root: Path | None = None
     passed: list[str] = []
+    device = False
     rest = list(_split_equal_signs(words))
     while rest:
         word = rest.pop(0)
@@ -87,6 +90,8 @@ def read_request(words: Sequence[str]) -> RunRequest | None:
             suites.append(word)
         elif word in _MODELS:
             models[_MODELS[word]] = _value_of(word, rest)
+        elif word == "--device":
+            device = True
         elif word == "--root":
             root = Path(_value_of(word, rest)).resolve()
         elif word in _NOT_HERE:
@@ -95,7 +100,7 @@ def read_request(words: Sequence[str]) -> RunRequest | None:
             )
         else:
             passed += [word, *_values_of(word, rest)]
-    return RunRequest(tuple(suites), models, root, tuple(passed))
+    return RunRequest(tuple(suites), models, root, tuple(passed), device)
 
 
 def _split_equal_signs(words: Sequence[str]) -> Sequence[str]:
@@ -117,7 +122,7 @@ def _values_of(name: str, rest: list[str]) -> list[str]:
     if flag is None:
         from formats.problems import nearest
 
-        known = [*BY_NAME, *_MODELS]
+        known = [*BY_NAME, *_MODELS, "--device"]
         raise CommandError(f"There is no flag {name}{nearest(name, known)}. `npm run evals -- run --help` lists ours.")
     if flag.takes == "one":
         return [_value_of(name, rest)]
@@ -139,10 +144,13 @@ def _value_of(name: str, rest: list[str]) -> str:
 
 def _help() -> None:
     shown = parser("run", _DESCRIPTION, _EXAMPLES)
-    shown.usage = "evals run [SUITE …] [--model NAME] [--user-model NAME] [--judge-model NAME] [promptfoo's flags]"
+    shown.usage = (
+        "evals run [SUITE …] [--model NAME] [--user-model NAME] [--judge-model NAME] [--device] [promptfoo's flags]"
+    )
     shown.add_argument("suite", nargs="*", metavar="SUITE", help="a folder of suites/, or all")
     shown.add_argument("--model", metavar="NAME", help="the agent's model (Azure: deployment)")
     shown.add_argument("--user-model", metavar="NAME", help="the model that plays the developer")
     shown.add_argument("--judge-model", metavar="NAME", help="the model that judges")
+    shown.add_argument("--device", action="store_true", help="sign in by a code that is typed in any browser")
     shown.add_argument("--root", metavar="DIR", help="take suites/ and promptfooconfig.yaml from this folder")
     shown.print_help()

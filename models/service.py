@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -16,13 +14,13 @@ import openai
 from endpoints import ModelEndpoint
 from models.chat_api import chat_body, chat_reply
 from models.deadline import Deadline
+from models.entra import entra_tokens
 from models.http_calls import Refused, call, failure_of
 from models.protocol import Model, ModelFailure, ModelReply, ModelRequest
 from models.responses_api import responses_body, responses_reply
 from models.settings import Capabilities, ModelSettings
 from models.transport import http_client
 
-ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default"
 MAX_MALFORMED = 2
 """How often a reply that cannot be read is asked for again."""
 
@@ -109,11 +107,7 @@ class ServiceModel:
 
 @asynccontextmanager
 async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> AsyncIterator[Model]:
-    """The model that `settings` names at `endpoint`, with connections of its own that are closed at the end.
-
-    Raises:
-        ModelFailure: `authentication`: Entra ID is needed, and its package is not installed.
-    """
+    """The model that `settings` names at `endpoint`, with connections of its own that are closed at the end."""
     async with AsyncExitStack() as stack:
         connections = await stack.enter_async_context(
             http_client(settings.read_timeout_s, headers=dict(settings.headers))
@@ -134,29 +128,3 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> AsyncI
             client = openai.AsyncOpenAI(base_url=endpoint.base_url, api_key=endpoint.api_key or "none", **common)
         host = urlsplit(endpoint.base_url).netloc
         yield ServiceModel(client, settings, [endpoint.api_key or "", endpoint.base_url, host])
-
-
-@functools.cache
-def entra_tokens() -> Callable[[], Awaitable[str]]:
-    """A source of tokens for the process: the credential keeps them until they expire."""
-    try:
-        from azure.core.exceptions import ClientAuthenticationError
-        from azure.identity import DefaultAzureCredential
-    except ImportError:
-        raise ModelFailure(
-            "authentication",
-            "AZURE_OPENAI_API_KEY is not set, and signing in with Entra ID needs the package azure-identity",
-        ) from None
-    credential = DefaultAzureCredential()
-
-    async def token() -> str:
-        try:
-            return (await asyncio.to_thread(credential.get_token, ENTRA_SCOPE)).token
-        except ClientAuthenticationError as refused:
-            # Its text is a page long and names every way that was tried.
-            reason = " ".join(refused.message.split())[:200]
-            raise ModelFailure(
-                "authentication", f"no sign-in with Entra ID works here (try az login): {reason}"
-            ) from None
-
-    return token

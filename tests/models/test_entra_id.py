@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from endpoints import ModelEndpoint
-from models import service
+from models import entra, service
 from models.deadline import Deadline
 from models.protocol import ModelFailure, ModelRequest
 from models.settings import parse_model_settings
@@ -47,11 +47,11 @@ def identity(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     thread.start()
     monkeypatch.setenv("IDENTITY_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}/token")
     monkeypatch.setenv("IDENTITY_HEADER", "header-of-the-test")
-    service.entra_tokens.cache_clear()
+    entra.default_credential.cache_clear()
     try:
         yield asked
     finally:
-        service.entra_tokens.cache_clear()
+        entra.default_credential.cache_clear()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -76,10 +76,10 @@ def test_where_nobody_is_signed_in_the_failure_says_so(monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", "")
     # Only the ways that need no other machine are left to try.
     monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "dev")
-    service.entra_tokens.cache_clear()
+    entra.default_credential.cache_clear()
     with scripted_model() as model, pytest.raises(ModelFailure) as raised:
         asyncio.run(ask(model.url.removesuffix("/v1"), 1))
-    service.entra_tokens.cache_clear()
+    entra.default_credential.cache_clear()
     assert raised.value.kind == "authentication"
     assert raised.value.problem.startswith("no sign-in with Entra ID works here (try az login): ")
     assert model.asked == []

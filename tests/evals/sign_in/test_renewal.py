@@ -1,0 +1,168 @@
+"""A long run: tokens that are renewed, and processes that ask for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from authlib.integrations.requests_client import OAuth2Session
+
+from endpoints import SettingsError, redaction
+from endpoints.private_sockets import ask, private_folder
+from endpoints.sign_in import Purpose, fresh_token
+from evals.sign_in.openid_tokens import OpenIdTokens
+from evals.sign_in.provider import discover
+from evals.sign_in.session import signed_in
+from evals.sign_in.token_socket import TokenSocket
+from evals.sign_in.tokens import LIFE_SECONDS, SignInError
+from tests.support.openid_provider import OpenIdProvider
+
+ASK = "import json, endpoints.sign_in as s; print(json.dumps(s.fresh_token('portal')))"
+OLD = 1
+"""Seconds: a token with so little left is never handed out when a better one can be had."""
+
+
+def test_a_process_of_the_run_gets_a_token_that_was_renewed_since_it_started(provider: OpenIdProvider) -> None:
+    provider.token_seconds = OLD
+    with signed_in():
+        first = os.environ["EVALS_PORTAL_TOKEN"]
+        time.sleep(0.2)
+        asked = subprocess.run([sys.executable, "-c", ASK], capture_output=True, text=True, check=True, timeout=60)
+        token = json.loads(asked.stdout)
+    assert token in provider.valid
+    assert token != first
+    assert [one["grant_type"] for one in provider.asks("/token")] == ["authorization_code", "refresh_token"]
+    assert "scope" not in provider.asks("/token")[1]
+
+
+def test_a_token_that_is_good_for_an_episode_is_kept(provider: OpenIdProvider) -> None:
+    provider.token_seconds = int(LIFE_SECONDS) + 60
+    with signed_in():
+        assert fresh_token("portal") == fresh_token("portal") == os.environ["EVALS_PORTAL_TOKEN"]
+    assert len(provider.asks("/token")) == 1
+
+
+def test_a_token_whose_end_is_not_told_is_kept(provider: OpenIdProvider) -> None:
+    provider.token_seconds = None
+    provider.gives_refresh_token = False
+    with signed_in() as sentence:
+        assert sentence.endswith("(the provider does not say for how long).")
+        assert fresh_token("portal") == os.environ["EVALS_PORTAL_TOKEN"]
+
+
+def test_many_who_ask_at_once_renew_once(provider: OpenIdProvider) -> None:
+    provider.token_seconds = OLD
+    with signed_in():
+        time.sleep(0.2)
+        provider.token_seconds = 3600
+        with ThreadPoolExecutor(16) as pool:
+            tokens = set(pool.map(lambda _: fresh_token("portal"), range(64)))
+    assert len(tokens) == 1
+    assert len(provider.asks("/token")) == 2
+
+
+def test_a_renewed_token_is_masked_wherever_this_process_writes(provider: OpenIdProvider) -> None:
+    provider.token_seconds = OLD
+    with signed_in():
+        time.sleep(0.2)
+        token = fresh_token("portal")
+        (renewing,) = provider.renewable
+    for secret in (token, renewing, *provider.issued):
+        assert redaction.redact(f"it was {secret}, I think") == "it was [redacted], I think"
+
+
+def test_when_the_sign_in_has_ended_whoever_asks_is_told_so(provider: OpenIdProvider) -> None:
+    provider.token_seconds = OLD
+    with signed_in():
+        provider.renewable.clear()
+        time.sleep(0.2)
+        with pytest.raises(SettingsError, match=r"The sign-in has ended \(invalid_grant\): start again"):
+            fresh_token("portal")
+
+
+def test_without_anything_to_renew_it_with_the_sign_in_ends_with_its_token(provider: OpenIdProvider) -> None:
+    provider.token_seconds = OLD
+    provider.gives_refresh_token = False
+    with signed_in():
+        time.sleep(0.2)
+        with pytest.raises(SettingsError, match="the provider gives nothing to renew it with"):
+            fresh_token("portal")
+
+
+def test_while_the_provider_is_away_a_token_is_handed_out_until_its_end(provider: OpenIdProvider) -> None:
+    begun = int(time.time())
+    clock = [float(begun)]
+    token = {"access_token": "the-first", "refresh_token": "to-renew", "expires_at": begun + 3600}
+    provider.renewable.add("to-renew")
+    with OAuth2Session(provider.client_id) as session:
+        held = OpenIdTokens(session, discover(provider.url), token, "ada", lambda: clock[0])
+        provider.token_answer = {"access_token": None}
+        clock[0] = begun + 3500.0
+        assert held.fresh("portal") == "the-first"
+        assert provider.renewable != {"to-renew"}
+        provider.renewable.add("to-renew")
+        clock[0] = begun + 3590.0
+        with pytest.raises(SignInError, match="The sign-in could not be renewed"):
+            held.fresh("portal")
+        provider.renewable.add("to-renew")
+        provider.token_answer = {}
+        assert held.fresh("portal") in provider.valid
+
+
+class Held:
+    """Tokens that are simply there."""
+
+    who = lasts = "the test"
+
+    def fresh(self, purpose: Purpose) -> str | None:
+        if purpose == "model":
+            raise SignInError("the model's sign-in has ended")
+        return "token-of-the-portal"
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+@pytest.mark.parametrize(
+    "question", [b"", b"\n", b"{\n", b"[]\n", b'{"token": 1}\n', b'{"token": "admin"}\n', b"\xff\n", b"x" * 5000]
+)
+def test_a_broken_question_gets_no_token_and_the_next_one_is_answered(question: bytes) -> None:
+    with TokenSocket(Held()) as tokens:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as broken:
+            broken.settimeout(20)
+            broken.connect(str(tokens.path))
+            broken.sendall(question)
+            broken.shutdown(socket.SHUT_WR)
+            assert broken.recv(1000) in (b"", b'{"token": null}\n')
+        assert ask(tokens.path, {"token": "portal"}) == {"token": "token-of-the-portal"}
+        assert ask(tokens.path, {"token": "model"}) == {"problem": "the model's sign-in has ended"}
+    assert not tokens.path.exists()
+    assert ask(tokens.path, {"token": "portal"}) is None
+
+
+def test_an_asker_who_says_nothing_holds_nobody_up() -> None:
+    with TokenSocket(Held()) as tokens, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
+        silent.connect(str(tokens.path))
+        assert ask(tokens.path, {"token": "portal"}) == {"token": "token-of-the-portal"}
+
+
+def test_the_socket_of_a_killed_run_is_removed_and_that_of_a_living_one_stays() -> None:
+    dead = private_folder() / f"sign-in-{os.getpid()}-{threading.get_ident()}.sock"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as killed:
+        killed.bind(str(dead))
+    with TokenSocket(Held()) as living, TokenSocket(Held()):
+        assert not dead.exists()
+        assert ask(living.path, {"token": "portal"}) is not None
+
+
+def test_where_no_run_hands_out_tokens_there_is_none(tmp_path: Path) -> None:
+    assert fresh_token("portal", {}) is None
+    assert fresh_token("portal", {"EVALS_SIGN_IN_SOCKET": str(tmp_path / "gone.sock")}) is None

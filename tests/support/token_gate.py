@@ -1,0 +1,85 @@
+"""A portal for those who have signed in: it looks at the token, and passes the request on to the local portal."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+KEPT = ("content-type", "mcp-session-id")
+"""Headers of an answer that are passed on, as the local portal spells them."""
+
+
+@dataclass
+class TokenGate:
+    """`let_in` are the tokens with which somebody got through, in order of their first use."""
+
+    url: str = ""
+    let_in: list[str] = field(default_factory=list)
+    turned_away: int = 0
+
+
+@contextmanager
+def token_gate(upstream: str, upstream_token: str, accepted: Collection[str]) -> Iterator[TokenGate]:
+    """The gate on a free port. `accepted` is looked at again for each request."""
+    gate = TokenGate()
+    host = urlsplit(upstream).netloc
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+
+        def _pass_on(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            if token not in accepted:
+                gate.turned_away += 1
+                return self._send(401, {}, b"")
+            if token not in gate.let_in:
+                gate.let_in.append(token)
+            headers = {name: text for name, text in self.headers.items() if name.lower() not in ("host", "connection")}
+            headers["Authorization"] = f"Bearer {upstream_token}"
+            connection = HTTPConnection(host, timeout=60)
+            with contextlib.closing(connection):
+                connection.request(
+                    self.command, self.path, body, {**headers, "Authorization": f"Bearer {upstream_token}"}
+                )
+                answer = connection.getresponse()
+                content = answer.read()
+            kept = {
+                name: text for name, text in answer.getheaders() if name.lower() in ("content-type", "mcp-session-id")
+            }
+            return self._send(answer.status, kept, content)
+
+        do_GET = do_HEAD = do_POST = do_DELETE = _pass_on
+
+        def _send(self, status: int, headers: dict[str, str], content: bytes) -> None:
+            with contextlib.suppress(OSError):
+                self.send_response(status)
+                for name, text in headers.items():
+                    self.send_header(name, text)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Quiet: a test's output is its own."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    gate.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield gate
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
