@@ -21,8 +21,8 @@ _FIELDS = "__dataclass_fields__"
 _NOTHING = object()
 _CONVERSION = threading.RLock()
 
-_Plan = tuple[tuple[str, ...], dict[str, Any], dict[str, Callable[[], Any]]]
-"""The names of the fields, the defaults, and the factories of defaults."""
+_Plan = tuple[tuple[str, ...], frozenset[str], dict[str, Any], dict[str, Callable[[], Any]]]
+"""The names of the fields (in order, and as a set), the defaults, and the factories of defaults."""
 
 
 class _Fresh:
@@ -54,8 +54,8 @@ def _plan_of(cls: type) -> _Plan:
     inherited: _Plan | None = getattr(cls, _PLAN, None)
     if inherited is not None:
         names.update(dict.fromkeys(inherited[0]))
-        defaults.update(inherited[1])
-        factories.update(inherited[2])
+        defaults.update(inherited[2])
+        factories.update(inherited[3])
     for name, kind in inspect.get_annotations(cls).items():
         if "ClassVar" in str(kind):
             continue
@@ -70,7 +70,7 @@ def _plan_of(cls: type) -> _Plan:
                 defaults[name] = value.default
         elif value is not _NOTHING:
             defaults[name] = value
-    return tuple(names), defaults, factories
+    return tuple(names), frozenset(names), defaults, factories
 
 
 class _FieldsOnDemand:
@@ -84,7 +84,7 @@ class _FieldsOnDemand:
 
         with _CONVERSION:
             if self.cls.__dict__.get(_FIELDS) is self:  # another thread may have been faster
-                for name, factory in getattr(self.cls, _PLAN)[2].items():
+                for name, factory in getattr(self.cls, _PLAN)[3].items():
                     if name in self.cls.__dict__:
                         setattr(self.cls, name, dataclasses.field(default_factory=factory))
                 dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(self.cls)
@@ -92,38 +92,39 @@ class _FieldsOnDemand:
 
 
 def _init(self: Any, *args: Any, **kwargs: Any) -> None:
-    plan: _Plan = getattr(self, _PLAN)
-    names, defaults, factories = plan
-    if len(args) > len(names):
-        raise TypeError(f"{type(self).__name__} takes {len(names)} values, {len(args)} were given")
-    values = dict(zip(names, args, strict=False))
-    for name in kwargs:
-        if name in values:
-            raise TypeError(f"{type(self).__name__} got two values for {name!r}")
-    values.update(kwargs)
-    if len(values) < len(names) or kwargs:
+    plan: _Plan = self.__frozen_plan__
+    names, known, defaults, factories = plan
+    own = self.__dict__
+    if args:
+        if len(args) > len(names):
+            raise TypeError(f"{type(self).__name__} takes {len(names)} values, {len(args)} were given")
+        own.update(zip(names, args, strict=False))
+        for name in kwargs:
+            if name in own:
+                raise TypeError(f"{type(self).__name__} got two values for {name!r}")
+    own.update(kwargs)
+    if len(own) < len(names) or not known.issuperset(kwargs):
         for name in names:
-            if name not in values:
+            if name not in own:
                 if name in defaults:
-                    values[name] = defaults[name]
+                    own[name] = defaults[name]
                 elif name in factories:
-                    values[name] = factories[name]()
+                    own[name] = factories[name]()
                 else:
                     raise TypeError(f"{type(self).__name__} needs a value for {name!r}")
-        if len(values) > len(names):
-            unknown = ", ".join(sorted(values.keys() - set(names)))
+        if len(own) > len(names):
+            unknown = ", ".join(sorted(own.keys() - known))
             raise TypeError(f"{type(self).__name__} has no field named {unknown}")
-    self.__dict__.update(values)
 
 
 def _values(self: Any) -> tuple[Any, ...]:
     own = self.__dict__
-    return tuple(own[name] for name in getattr(self, _PLAN)[0])
+    return tuple(own[name] for name in self.__frozen_plan__[0])
 
 
 def _repr(self: Any) -> str:
     own = self.__dict__
-    return f"{type(self).__qualname__}({', '.join(f'{name}={own[name]!r}' for name in getattr(self, _PLAN)[0])})"
+    return f"{type(self).__qualname__}({', '.join(f'{name}={own[name]!r}' for name in self.__frozen_plan__[0])})"
 
 
 def _eq(self: Any, other: object) -> Any:
