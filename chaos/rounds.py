@@ -160,7 +160,8 @@ def sweep_once(variables: Mapping[str, str]) -> subprocess.CompletedProcess[str]
     return subprocess.run(
         [sys.executable, "-m", "evals", "cleanup"],
         cwd=CHECKOUT,
-        env={**os.environ, **variables},
+        # A person's own endpoints, in .env, are none of this run's business.
+        env={**os.environ, "EVALS_ENV_FILE": "off", **variables},
         capture_output=True,
         text=True,
         timeout=900,

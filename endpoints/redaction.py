@@ -93,6 +93,22 @@ def redact_value(value: Any) -> Any:
     return _redact_value(value, _known(), _emails_too())
 
 
+def find(text: str) -> list[int]:
+    """Where credentials begin in `text`, in ascending order: known ones and those that have the form of one."""
+    found = set(find_known(text))
+    lowered = text.lower()
+    for hints, pattern, flags, _ in _SHAPES:
+        if any(hint in lowered for hint in hints):
+            found |= {match.start() for match in re.finditer(pattern, text, flags)}
+    return sorted(found | {match.start() for match in re.finditer(_PAT, text)})
+
+
+def find_known(text: str) -> list[int]:
+    """Where values begin that this process holds as a secret, whatever they look like."""
+    known = _known()
+    return [match.start() for match in known.finditer(text)] if known else []
+
+
 def describe(error: BaseException) -> str:
     """Type and text of an exception and of all that caused it, redacted: `A: …; caused by B: …`."""
     parts: list[str] = []

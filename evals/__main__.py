@@ -6,6 +6,7 @@ import sys
 
 from evals.command_line import CommandError
 from evals.commands import COMMANDS, find, main_of
+from evals.env_file import load_env_file
 from evals.exit_codes import Exit
 
 
@@ -19,6 +20,8 @@ def main(words: list[str] | None = None) -> int:
     try:
         if command is None:
             raise CommandError(f"There is no command {name}; there are {', '.join(one.name for one in COMMANDS)}.")
+        if command.reads_env_file and not {"-h", "--help"} & set(arguments):
+            load_env_file()
         return main_of(command, arguments)
     except CommandError as error:
         print(error, file=sys.stderr)

@@ -14,6 +14,8 @@ from typing import NamedTuple
 class Command(NamedTuple):
     name: str
     summary: str
+    reads_env_file: bool = True
+    """Variables of `.env` are set before it runs. Tests must not see a person's own endpoints."""
 
     @property
     def module(self) -> str:
@@ -23,14 +25,15 @@ class Command(NamedTuple):
 COMMANDS = (
     Command("run", "run suites through promptfoo, clean up, and say how it went"),
     Command("view", "look at the results in promptfoo's viewer, on this machine only"),
-    Command("doctor", "check versions, variables and addresses, and say how to mend them"),
+    Command("doctor", "check versions, variables and addresses, and say how to mend them", reads_env_file=False),
     Command("cleanup", "abandon what runs that were killed have left behind"),
     Command("grade", "judge recorded episodes again, in bulk and without an agent"),
     Command("judge-agreement", "let the judge grade a labelled set, and say how far it agrees"),
     Command("review-simulator", "grade the simulated users of a run"),
     Command("save-golden", "keep a finished conversation as a golden: fixed user turns and what they led to"),
     Command("propose-scenarios", "let a model propose scenarios for an agent, as cases for review"),
-    Command("checks", "linters, types and tests of this checkout (npm test)"),
+    Command("check-secrets", "look for credentials in what git tracks, or in what is about to be committed"),
+    Command("checks", "linters, types and tests of this checkout (npm test)", reads_env_file=False),
 )
 
 

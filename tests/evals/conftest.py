@@ -139,6 +139,7 @@ def demo(tmp_path: Path, answering: str) -> Demo:
     environment = {name: text for name, text in os.environ.items() if name not in ours}
     environment |= {
         "EVALS_HOME": str(tmp_path / "home"),
+        "EVALS_ENV_FILE": "off",
         "EVALS_PORTAL_URL": answering,
         "EVALS_PORTAL_TOKEN": "portal-secret",
         "EVALS_MODEL_BASE_URL": answering,
