@@ -17,12 +17,15 @@ from typing import Any
 
 from assertions.evidence import Evidence
 from assertions.input_changes.judgement import NAME, judge, read_config
+from assertions.remember import remembered
 from assertions.run_check import run_check
 from assertions.verdict import CheckResult
 
+_settings = remembered(read_config)
+
 
 def check(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
-    return judge(evidence, read_config(config))
+    return judge(evidence, _settings(config))
 
 
 def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from episodes.frozen import frozen
@@ -10,13 +11,24 @@ if TYPE_CHECKING:
     from assertions.matching.paths import Path
 
 
-@frozen
 class Mismatch:
-    """`text` names the place and both values. `unknown`: the evidence is lost, so it may fit after all."""
+    """One difference. `unknown`: the evidence is lost, so it may fit after all.
 
-    path: Path
-    text: str
-    unknown: bool = False
+    Its words are only put together when somebody asks for them: most mismatches of a record are those of calls that
+    nobody meant.
+    """
+
+    __slots__ = ("_write", "path", "unknown")
+
+    def __init__(self, path: Path, write: Callable[[], str], unknown: bool = False) -> None:
+        self.path = path
+        self.unknown = unknown
+        self._write = write
+
+    @property
+    def text(self) -> str:
+        """The place and both values, in words."""
+        return self._write()
 
 
 @frozen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from assertions.matching.argument_fit import NOTHING_TO_COMPARE, ArgumentMatch
@@ -54,9 +55,14 @@ class CallPattern:
 
     alternatives: tuple[ExpectedCall, ...]
 
-    @property
+    @cached_property
     def names_only(self) -> bool:
         return all(alternative.arguments is None for alternative in self.alternatives)
+
+    @cached_property
+    def reads_files(self) -> bool:
+        """A schema is named, by its file or in place, which `resolved` has to get."""
+        return any(one.arguments is not None and one.arguments.options.schema is not None for one in self.alternatives)
 
     def match(self, call: ToolCall) -> ArgumentMatch | None:
         """The best fit among the alternatives; None when it is none of these tools."""
@@ -75,7 +81,7 @@ class CallPattern:
 
     def resolved(self, evidence: Evidence) -> CallPattern:
         """The same with schemas read from their files (see `ExpectedArguments.resolved`)."""
-        if self.names_only:
+        if not self.reads_files:
             return self
         return CallPattern(
             tuple(

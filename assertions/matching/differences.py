@@ -13,36 +13,38 @@ from assertions.matching.paths import Path, pointer
 def missing(path: Path, expected: Any, element: bool = False) -> Mismatch:
     """A value that is not there; `element`: one of a list whose order is free, so that it has no place of its own."""
     if element:
-        return Mismatch(path, f"missing {_wanted(expected)} at {pointer(path)}")
-    return Mismatch(path, f"missing {pointer(path)}: expected {_wanted(expected)}")
+        return Mismatch(path, lambda: f"missing {_wanted(expected)} at {pointer(path)}")
+    return Mismatch(path, lambda: f"missing {pointer(path)}: expected {_wanted(expected)}")
 
 
 def unexpected(path: Path, actual: Any) -> Mismatch:
-    return Mismatch(path, f"unexpected {pointer(path)}: {shown(actual)}")
+    return Mismatch(path, lambda: f"unexpected {pointer(path)}: {shown(actual)}")
 
 
 def extra(path: Path, actual: Any) -> Mismatch:
     """An element of a list that has no counterpart."""
-    return Mismatch(path, f"extra {shown(actual)} at {pointer(path)}")
+    return Mismatch(path, lambda: f"extra {shown(actual)} at {pointer(path)}")
 
 
 def unknown(path: Path, why: str) -> Mismatch:
-    return Mismatch(path, f"the value at {pointer(path)} {why}", unknown=True)
+    return Mismatch(path, lambda: f"the value at {pointer(path)} {why}", unknown=True)
 
 
 def different(path: Path, expected: Any, actual: Any, note: str = "") -> Mismatch:
     """Two values that do not fit; the words say in which way where that is more than "not equal"."""
+    return Mismatch(path, lambda: _difference(path, expected, actual, note))
+
+
+def _difference(path: Path, expected: Any, actual: Any, note: str) -> str:
     if isinstance(expected, Expect):
-        return Mismatch(path, f"at {pointer(path)}: expected {expected.wanted}, actual {shown(actual)}")
+        return f"at {pointer(path)}: expected {expected.wanted}, actual {shown(actual)}"
     if isinstance(expected, str) and isinstance(actual, str) and not note:
         note = _text_note(expected, actual)
     ascii_only = "Unicode" in note  # both would look the same
     values = f"expected {_wanted(expected, ascii_only)}, actual {shown(actual, ascii_only=ascii_only)}"
     suffix = f" ({note})" if note else ""
     kinds = _kinds(expected, actual)
-    if kinds:
-        return Mismatch(path, f"{kinds} at {pointer(path)}: {values}{suffix}")
-    return Mismatch(path, f"at {pointer(path)}: {values}{suffix}")
+    return f"{kinds} at {pointer(path)}: {values}{suffix}" if kinds else f"at {pointer(path)}: {values}{suffix}"
 
 
 def _wanted(expected: Any, ascii_only: bool = False) -> str:

@@ -30,7 +30,7 @@ class ExpectedArguments:
         actual = arguments_as_written(call, always=self.options.strict_numbers)
         if actual is None:
             names = frozenset(self.arguments)
-            return ArgumentMatch(names, names, (Mismatch((), "its arguments were not recorded", unknown=True),))
+            return ArgumentMatch(names, names, (Mismatch((), lambda: "its arguments were not recorded", unknown=True),))
         return match_arguments(self.arguments, actual, self.options, self.schema)
 
     def resolved(self, evidence: Evidence) -> ExpectedArguments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from types import NoneType
 from typing import Any, Literal
 
 from episodes.frozen import frozen
@@ -37,21 +38,31 @@ def why_unknown(value: Any) -> str:
     return ""
 
 
+_KINDS: dict[type, Kind] = {
+    NoneType: "null",
+    bool: "boolean",
+    int: "number",
+    str: "string",
+    list: "list",
+    dict: "object",
+}
+"""The types that JSON is read into; others are looked at more closely."""
+
+
 def kind_of(value: Any) -> Kind | None:
     """The JSON type; None for what is no JSON value (NaN is none either)."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
+    kind = _KINDS.get(type(value))
+    if kind is not None:
+        return kind
+    if isinstance(value, float):
+        return "number" if value - value == 0 else None  # neither NaN nor infinite
     if isinstance(value, str):
         return "string"
-    if isinstance(value, int | float):
-        return "number" if value == value and value not in (float("inf"), float("-inf")) else None
+    if isinstance(value, int):
+        return "number"
     if isinstance(value, Mapping):
         return "object"
-    if isinstance(value, list | tuple):
-        return "list"
-    return None
+    return "list" if isinstance(value, list | tuple) else None
 
 
 def json_equal(left: Any, right: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Literal, cast
 
 from assertions.matching.comparators import READINGS, TEXT_FORMS, Expect, read_as, read_comparators
@@ -39,7 +40,7 @@ class MatchOptions:
     coerce: bool = False
     strict_numbers: bool = False
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """No path has a rule of its own, so values can be compared without looking at where they stand."""
         return self == MatchOptions(mode=self.mode)

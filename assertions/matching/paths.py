@@ -36,15 +36,16 @@ class Item:
         return self.label or str(self.indexes[0])
 
 
-Step = str | Item
-"""One step of a concrete path: the key of an object, or an element of a list."""
+Step = str | int | Item
+"""One step of a concrete path: the key of an object, or an element of a list (as a number where only a reason needs it,
+so that no pattern is asked about it)."""
 
 Path = tuple[Step, ...]
 
 
 def pointer(path: Sequence[Step]) -> str:
     """The path as it is written in a config and in a reason; `/` for the whole value."""
-    return "".join(f"/{step if isinstance(step, Item) else escaped(step)}" for step in path) or "/"
+    return "".join(f"/{escaped(step) if isinstance(step, str) else step}" for step in path) or "/"
 
 
 def escaped(key: str) -> str:
@@ -68,6 +69,8 @@ class Segment:
     def fits(self, step: Step) -> bool:
         if isinstance(step, str):
             return self.key is None and self._says(step)
+        if isinstance(step, int):
+            return self.key is None and self._says(str(step))
         if self.key is None:
             return any(self._says(str(index)) for index in step.indexes)
         return any(

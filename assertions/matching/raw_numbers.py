@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from assertions.matching.json_values import Unknown, kind_of
 from episodes.record import ToolCall
 
 _SAFE = 2**53
+_DIGITS = 16
+"""So many digits has the smallest number beyond 2**53."""
 
 
 def arguments_as_written(call: ToolCall, always: bool = False) -> Mapping[str, Any] | None:
@@ -20,7 +23,7 @@ def arguments_as_written(call: ToolCall, always: bool = False) -> Mapping[str, A
     large number without raw text becomes `Unknown`, since its last digits may be lost.
     """
     arguments = call.arguments
-    if arguments is None or not (always or _has_large_number(arguments)):
+    if arguments is None or not (always or _may_have_large_number(call, arguments)):
         return arguments
     try:
         raw: Any = json.loads(call.arguments_raw)
@@ -28,6 +31,13 @@ def arguments_as_written(call: ToolCall, always: bool = False) -> Mapping[str, A
         raw = None
     merged: Mapping[str, Any] = _merged(arguments, raw)
     return merged
+
+
+def _may_have_large_number(call: ToolCall, arguments: Mapping[str, Any]) -> bool:
+    raw = call.arguments_raw
+    if raw:
+        return len(raw) > _DIGITS and re.search(rf"\d{{{_DIGITS}}}", raw) is not None
+    return _has_large_number(arguments)
 
 
 def _has_large_number(value: Any) -> bool:

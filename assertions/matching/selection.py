@@ -19,6 +19,7 @@ from typing import Any
 
 from assertions.evidence import Evidence
 from assertions.matching.json_values import counted, shown
+from assertions.remember import remembered
 from assertions.verdict import NOT_EVALUATED_PREFIX, CheckResult, ConfigError, NotEvaluated, Verdict, not_evaluated
 from episodes.frozen import frozen
 from episodes.record import ToolCall, ToolStatus
@@ -140,6 +141,14 @@ def _turn(value: Any, key: str) -> int:
     return value
 
 
+def _numbered(calls: tuple[ToolCall, ...]) -> tuple[Seen, ...]:
+    return tuple(Seen(number, call) for number, call in enumerate(calls, 1))
+
+
+numbered = remembered(_numbered, most=1)
+"""The calls of a record with their numbers; several checks of one case ask for the same."""
+
+
 def select(evidence: Evidence, when: When, selector: TurnSelector) -> Selection:
     """The calls that count, in the record's order.
 
@@ -147,10 +156,10 @@ def select(evidence: Evidence, when: When, selector: TurnSelector) -> Selection:
         TurnMissing: a selected turn did not take place.
         NotEvaluated: telemetry is missing, or the record does not know turns.
     """
-    seen = [Seen(number, call) for number, call in enumerate(evidence.calls(), 1)]
+    seen = numbered(evidence.calls())
     if selector.turns:
         wanted = _wanted_turns(evidence, selector, seen)
-        seen = [one for one in seen if one.call.turn in wanted]
+        seen = tuple(one for one in seen if one.call.turn in wanted)
     return sorted_by_status(seen, when)
 
 

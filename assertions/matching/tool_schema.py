@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assertions.matching.json_values import MISSING
-from assertions.matching.paths import Item, Path
+from assertions.matching.paths import Item, Path, Step
 from episodes.frozen import frozen
 
 _DEPTH = 32
@@ -60,11 +60,12 @@ class ToolSchema:
         return node
 
 
-def _below(node: Mapping[str, Any], step: str | Item) -> Iterator[Any]:
-    if isinstance(step, Item):
+def _below(node: Mapping[str, Any], step: Step) -> Iterator[Any]:
+    if not isinstance(step, str):
+        index = step.indexes[0] if isinstance(step, Item) else step
         first = node.get("prefixItems")
-        if isinstance(first, list) and step.indexes[0] < len(first):
-            yield first[step.indexes[0]]
+        if isinstance(first, list) and index < len(first):
+            yield first[index]
         else:
             yield node.get("items")
         return

@@ -15,6 +15,9 @@ from assertions.matching.options import PLAIN, MatchOptions, Patterns
 from assertions.matching.paths import Item, Path, PathPattern, pointer
 from assertions.matching.tool_schema import ToolSchema
 
+_SIMPLE = (str, int, bool, type(None))
+"""Types of which two values of the same type need no closer look."""
+
 
 def match_arguments(
     expected: Mapping[str, Any],
@@ -68,7 +71,13 @@ class Comparison:
 
     def compare(self, expected: Any, actual: Any, path: Path, read: bool = True) -> None:
         """`read` is False for a value that was already read out of a text (JSON in a string)."""
-        if not self.plain:
+        if self.plain:
+            kind = type(expected)
+            if kind is type(actual) and kind in _SIMPLE:
+                if expected != actual:
+                    self.mismatches.append(different(path, expected, actual))
+                return
+        else:
             if self.ignores(path):
                 return
             if _any(self.options.optional, path) and (actual is MISSING or actual is None):
@@ -145,11 +154,11 @@ class Comparison:
 
     def _compare_lists(self, expected: Sequence[Any], actual: Sequence[Any], path: Path) -> None:
         for index, (wanted, item) in enumerate(zip(expected, actual, strict=False)):
-            self.compare(wanted, item, (*path, Item((index,), (item,))))
+            self.compare(wanted, item, (*path, index if self.plain else Item((index,), (item,))))
         for index in range(len(actual), len(expected)):
-            self.mismatches.append(missing((*path, Item((index,), (MISSING,))), expected[index]))
+            self.mismatches.append(missing((*path, index), expected[index]))
         for index in range(len(expected), len(actual)):
-            self.mismatches.append(extra((*path, Item((index,), (actual[index],))), actual[index]))
+            self.mismatches.append(extra((*path, index), actual[index]))
 
     def _compare_multisets(self, expected: Sequence[Any], actual: Sequence[Any], path: Path) -> None:
         lost: set[tuple[int, int]] = set()

@@ -56,7 +56,7 @@ def best_way(batches: Sequence[Sequence[int]], rules: Rules) -> Way:
 def _after_call(front: Front, call: int, rules: Rules) -> Front:
     after = list(front)
     for index, unit in enumerate(rules.units):
-        if rules.fits(unit.step, call):
+        if rules.fits[unit.step][call]:
             # An endless unit stays open for more.
             _offer(after, index if unit.endless else index + 1, front[index], [(index, call)], rules)
     return _settled(after)
@@ -64,7 +64,7 @@ def _after_call(front: Front, call: int, rules: Rules) -> Front:
 
 def _after_batch(front: Front, batch: Sequence[int], rules: Rules) -> Front:
     after = list(front)
-    useful = [index for index, unit in enumerate(rules.units) if any(rules.fits(unit.step, call) for call in batch)]
+    useful = [index for index, unit in enumerate(rules.units) if any(rules.fits[unit.step][call] for call in batch)]
     for first in range(len(rules.units)):
         if first and front[first].weight == front[first - 1].weight:
             continue  # starting one unit earlier offers more and has cost nothing

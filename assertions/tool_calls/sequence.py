@@ -49,7 +49,7 @@ def judge(evidence: Evidence, config: SequenceConfig) -> CheckResult:
 
 def resolved(steps: Sequence[Step], evidence: Evidence) -> tuple[Step, ...]:
     """The steps, with the schemas that they name read from their files."""
-    if all(step.pattern.names_only for step in steps):
+    if not any(step.pattern.reads_files for step in steps):
         return tuple(steps)
     from dataclasses import replace
 
@@ -76,24 +76,19 @@ def _judge_world(
 
 def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig, hopeful: bool) -> Outcome:
     """Align the calls with the steps. `hopeful`: arguments that were cut when they were recorded are taken to fit."""
-    table: dict[tuple[int, int], bool] = {}
     undecided: list[str] = []
-
-    def fits(step: int, call: int) -> bool:
-        known = table.get((step, call))
-        if known is None:
-            match = steps[step].pattern.match(world[call].call)
-            known = match is not None and (match.fits or (hopeful and match.could_fit))
-            if match is not None and match.could_fit and not match.fits:
-                undecided.append(f"whether {world[call]} fits is unknown: {match.mismatches[0].text}")
-            table[step, call] = known
-        return known
-
-    capped = [index for index, step in enumerate(steps) if step.capped]
-    wanted = [any(fits(step, call) for step in capped) for call in range(len(world))]
-    freely = align_freely(steps, len(world), fits, wanted)
-    in_order = align_in_order(steps, world, fits, wanted, config.strict_batches)
-    alignment = in_order if config.mode.ordered else freely
+    fits = [_fits(step, world, hopeful, undecided) for step in steps]
+    capped = [row for row, step in zip(fits, steps, strict=True) if step.capped]
+    wanted = [any(row[call] for row in capped) for call in range(len(world))] if capped else [False] * len(world)
+    if config.mode.ordered:
+        alignment = in_order = align_in_order(steps, world, fits, wanted, config.strict_batches)
+        # Without order, no call can be matched that fits nowhere.
+        most = sum(map(any, zip(*fits, strict=True)))
+        freely = in_order if in_order.matched == most else align_freely(steps, len(world), fits, wanted)
+    else:
+        alignment = freely = align_freely(steps, len(world), fits, wanted)
+        single = freely.matched < 2
+        in_order = freely if single else align_in_order(steps, world, fits, wanted, config.strict_batches)
     surplus = [call for call in alignment.left_over() if wanted[call]] if config.mode.allows_extra else []
     return Outcome(
         steps=tuple(steps),
@@ -106,6 +101,24 @@ def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig
         fits=fits,
         undecided=undecided[0] if undecided else "",
     )
+
+
+def _fits(step: Step, world: Sequence[Seen], hopeful: bool, undecided: list[str]) -> list[bool]:
+    """Whether the step fits each call. What depends on arguments that were cut is added to `undecided`."""
+    if step.pattern.names_only:
+        return [step.pattern.names(seen.call) for seen in world]
+    row: list[bool] = []
+    for seen in world:
+        match = step.pattern.match(seen.call)
+        if match is None:
+            row.append(False)
+        elif match.fits:
+            row.append(True)
+        else:
+            row.append(hopeful and match.could_fit)
+            if match.could_fit:
+                undecided.append(f"whether {seen} fits is unknown: {match.mismatches[0].text}")
+    return row
 
 
 def named_scores(outcomes: Sequence[Outcome]) -> Mapping[str, float]:

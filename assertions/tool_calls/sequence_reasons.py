@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from assertions.matching.json_values import counted
 from assertions.matching.selection import Seen, Selection
 from assertions.tool_calls.absence import DONE, NOT_DONE, listed, why_absent
 from assertions.tool_calls.alignment import Alignment
 from assertions.tool_calls.sequence_config import Mode, SequenceConfig
 from assertions.tool_calls.steps import Step
+from assertions.tool_calls.units import Fits
 from episodes.frozen import frozen
 
 
@@ -27,7 +26,7 @@ class Outcome:
     freely: Alignment
     surplus: tuple[int, ...]
     score: float
-    fits: Callable[[int, int], bool]
+    fits: Fits
     undecided: str = ""
 
     def served(self, step: int) -> list[Seen]:
@@ -65,7 +64,7 @@ def _problem(outcome: Outcome, selection: Selection, config: SequenceConfig) -> 
 
 def _why_missing(outcome: Outcome, index: int, served: list[Seen], selection: Selection, config: SequenceConfig) -> str:
     step = outcome.steps[index]
-    spare = [call for call in outcome.alignment.left_over() if outcome.fits(index, call)]
+    spare = [call for call in outcome.alignment.left_over() if outcome.fits[index][call]]
     if spare and config.mode.ordered:
         return _why_out_of_order(outcome, index, outcome.calls[spare[0]])
     if step.least > 1:
@@ -73,7 +72,7 @@ def _why_missing(outcome: Outcome, index: int, served: list[Seen], selection: Se
     close = _closest(outcome, step)
     if close:
         return close
-    taken = [seen for call, seen in enumerate(outcome.calls) if outcome.fits(index, call)]
+    taken = [seen for call, seen in enumerate(outcome.calls) if outcome.fits[index][call]]
     if taken:
         return f"{taken[0]} serves another step already, expected one more call"
     return f"{NOT_DONE[config.when]}{why_absent(step.pattern, selection, config.when)}"
@@ -110,7 +109,7 @@ def _closest(outcome: Outcome, step: Step) -> str:
 def _why_extra(outcome: Outcome, call: int) -> str:
     seen = outcome.calls[call]
     for index, step in enumerate(outcome.steps):
-        if outcome.fits(index, call):
+        if outcome.fits[index][call]:
             times = counted(step.most or 0, "time")
             return f"{seen} is one too many: step {index + 1}, {step}, is expected at most {times}"
     for step in outcome.steps:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from assertions.matching.assignment import augment
+from assertions.remember import remembered
 from assertions.tool_calls.steps import Step
 from episodes.frozen import frozen
 
-Fits = Callable[[int, int], bool]
-"""Whether the step (by index) fits the call (by index)."""
+Fits = Sequence[Sequence[bool]]
+"""For each step, whether it fits each call."""
 
 
 @frozen
@@ -22,8 +23,7 @@ class Unit:
     writes: bool = False
 
 
-def unfold(steps: Sequence[Step]) -> list[Unit]:
-    """One required unit for each call that a step needs, then one optional unit for each that it allows beyond."""
+def _unfold(steps: Sequence[Step]) -> list[Unit]:
     units: list[Unit] = []
     for index, step in enumerate(steps):
         units += [Unit(index, required=True, writes=step.after_answers)] * step.least
@@ -32,6 +32,10 @@ def unfold(steps: Sequence[Step]) -> list[Unit]:
         else:
             units += [Unit(index, required=False, writes=step.after_answers)] * (step.most - step.least)
     return units
+
+
+unfold = remembered(_unfold)
+"""One required unit for each call that a step needs, then one optional unit for each that it allows beyond."""
 
 
 def fill(
@@ -45,8 +49,8 @@ def fill(
     """
     single = [index for index in offered if not units[index].endless]
     endless = [index for index in offered if units[index].endless]
-    edges = [[at for at, call in enumerate(calls) if fits(units[index].step, call)] for index in single]
-    room = [next((index for index in endless if fits(units[index].step, call)), None) for call in calls]
+    edges = [[at for at, call in enumerate(calls) if fits[units[index].step][call]] for index in single]
+    room = [next((index for index in endless if fits[units[index].step][call]), None) for call in calls]
     place_of: list[int | None] = [None] * len(calls)
     for place, index in enumerate(single):
         if units[index].required:
