@@ -10,41 +10,38 @@ def best_assignment(weights: Sequence[Sequence[int]]) -> list[int | None]:
 
     Rows and columns are used at most once; a row stays alone (None) when there are too few columns. Weights are whole
     numbers from 0, so that the sum is exact. Among equal sums the result depends on the order of rows and columns,
-    the sum does not. Needs O(n³) steps (Hungarian algorithm with potentials).
+    the sum does not. With the shorter side of length n and the longer of length m this needs O(n²m) steps (Hungarian
+    algorithm with potentials).
     """
     rows, columns = len(weights), max((len(row) for row in weights), default=0)
-    size = max(rows, columns)
-    if not rows or not columns:
-        return [None] * rows
-    # Costs in a square: the greatest weight becomes 0, a made-up partner costs as much as no match.
-    top = max(max(row) for row in weights)
-    cost = [
-        [top - weights[row][column] if row < rows and column < columns else top for column in range(size)]
-        for row in range(size)
-    ]
-    by_column = _cheapest(cost)
     chosen: list[int | None] = [None] * rows
-    for column, row in enumerate(by_column):
-        if row < rows and column < columns:
-            chosen[row] = column
+    if not rows or not columns:
+        return chosen
+    top = max(max(row) for row in weights)
+    if rows <= columns:
+        for column, row in enumerate(_cheapest([[top - weight for weight in row] for row in weights], columns)):
+            if row is not None:
+                chosen[row] = column
+    else:
+        turned = [[top - weights[row][column] for row in range(rows)] for column in range(columns)]
+        chosen = _cheapest(turned, rows)
     return chosen
 
 
-def _cheapest(cost: Sequence[Sequence[int]]) -> list[int]:
-    """The cheapest complete assignment of a square: for each column its row."""
-    size = len(cost)
-    row_price, column_price = [0] * (size + 1), [0] * (size + 1)
-    row_of = [size] * (size + 1)  # column -> row; index `size` is the row that is being placed
-    for row in range(size):
-        row_of[size] = row
-        column = size
-        slack: list[int | None] = [None] * size
-        came_from = [size] * size
-        done = [False] * (size + 1)
-        while row_of[column] != size:
+def _cheapest(cost: Sequence[Sequence[int]], columns: int) -> list[int | None]:
+    """The cheapest way to give each row a column of its own: for each column its row. There are columns enough."""
+    row_price, column_price = [0] * len(cost), [0] * (columns + 1)
+    row_of: list[int | None] = [None] * (columns + 1)  # the last entry is the row that is being placed
+    for row in range(len(cost)):
+        row_of[columns] = row
+        column = columns
+        slack: list[int | None] = [None] * columns
+        came_from = [columns] * columns
+        done = [False] * (columns + 1)
+        while (current := row_of[column]) is not None:
             done[column] = True
-            current, step, nearest = row_of[column], None, size
-            for other in range(size):
+            step, nearest = None, columns
+            for other in range(columns):
                 if done[other]:
                     continue
                 reduced = cost[current][other] - row_price[current] - column_price[other]
@@ -54,18 +51,19 @@ def _cheapest(cost: Sequence[Sequence[int]]) -> list[int]:
                 if step is None or best < step:
                     step, nearest = best, other
             delta = step or 0
-            for other in range(size + 1):
-                if done[other]:
-                    row_price[row_of[other]] += delta
+            for other in range(columns + 1):
+                owner = row_of[other]
+                if done[other] and owner is not None:
+                    row_price[owner] += delta
                     column_price[other] -= delta
-                elif other < size and (free := slack[other]) is not None:
+                elif other < columns and not done[other] and (free := slack[other]) is not None:
                     slack[other] = free - delta
             column = nearest
-        while column != size:
+        while column != columns:
             previous = came_from[column]
             row_of[column] = row_of[previous]
             column = previous
-    return row_of[:size]
+    return row_of[:columns]
 
 
 def largest_matching(lefts: int, rights: int, fits: Callable[[int, int], bool]) -> list[int | None]:

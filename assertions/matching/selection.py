@@ -45,12 +45,14 @@ class TurnMissing(NotEvaluated):
     """A selected turn did not take place: no evidence for a ban, and a failure of what was expected there."""
 
 
-@frozen
 class Seen:
     """A call with its number: its position in the whole record, from 1."""
 
-    number: int
-    call: ToolCall
+    __slots__ = ("call", "number")
+
+    def __init__(self, number: int, call: ToolCall) -> None:
+        self.number = number
+        self.call = call
 
     @property
     def place(self) -> str:

@@ -72,3 +72,11 @@ def test_a_long_chain_of_moves_is_found_without_recursion() -> None:
 def test_exact_sums_are_found_where_floats_would_round() -> None:
     huge = 10**18
     assert best_assignment([[huge, huge + 1], [huge + 1, huge + 3]]) == [0, 1]
+
+
+def test_a_few_rows_among_very_many_columns_are_placed() -> None:
+    weights = [[column % 97 for column in range(20_000)] for _ in range(4)]
+    chosen = best_assignment(weights)
+    assert [weights[row][column] for row, column in enumerate(chosen) if column is not None] == [96] * 4
+    turned = [list(column) for column in zip(*weights, strict=True)]
+    assert sum(column is not None for column in best_assignment(turned)) == 4
