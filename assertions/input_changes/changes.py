@@ -66,7 +66,7 @@ def changes_of(place: Place, is_covered: Callable[[Place], bool]) -> Iterator[Ch
         yield from changes_of(child, is_covered)
 
 
-def apply(source: Any, changes: Sequence[Change]) -> Any:
+def apply_changes(source: Any, changes: Sequence[Change]) -> Any:
     """The document that the changes make of `source`; `source` itself is left as it is."""
     return _applied(source, [(change.path, change) for change in changes])
 

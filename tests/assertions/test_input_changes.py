@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assertions.input_changes.aligned import AlignmentRules, align
-from assertions.input_changes.changes import apply, diff
+from assertions.input_changes.changes import apply_changes, diff
 from assertions.matching.json_values import json_equal
 from assertions.matching.paths import parse_path
 
@@ -30,7 +30,7 @@ DOCUMENTS = st.recursive(
 def test_applying_the_diff_to_the_source_gives_the_submission(source: Any, submitted: Any) -> None:
     before = copy.deepcopy(source)
     changes = diff(source, submitted)
-    assert json_equal(apply(source, changes), submitted)
+    assert json_equal(apply_changes(source, changes), submitted)
     assert json_equal(source, before)
     assert bool(changes) is not json_equal(source, submitted)
 
