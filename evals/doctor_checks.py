@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from endpoints.settings import CHECKOUT, problems
+from endpoints.settings import CHECKOUT, SETTINGS, problems
 from evals.command_line import CommandError
 from evals.findings import Finding
 from evals.installation import environment, promptfoo_command
@@ -20,6 +21,43 @@ if TYPE_CHECKING:
 _SETUP = "remove .venv and setup/promptfoo/node_modules, and run the same command again: it sets up anew"
 _PORTAL_TOOLS = CHECKOUT / "agent_config" / "servers" / "portal.tools.json"
 _PROMPTFOO_SECONDS = 120
+
+
+def env_file() -> list[Finding]:
+    """Read `.env`, as every command does, and say what it did."""
+    from evals.env_file import load_env_file
+
+    try:
+        file = load_env_file()
+    except CommandError as error:
+        return [Finding("the file with variables was not used", line) for line in str(error).splitlines()]
+    if file.path is None:
+        return [Finding("no .env is read; .env.example shows what it may hold")]
+    left = f"; set already, and left so: {', '.join(file.set_already)}" if file.set_already else ""
+    return [Finding(f"{file.path} sets {', '.join(file.taken) or 'nothing'}{left}")]
+
+
+def unknown_variables() -> list[Finding]:
+    """Variables with our prefix that nothing reads: a slip of the pen has no other effect."""
+    from formats.problems import nearest
+
+    known = [setting.name for setting in SETTINGS]
+    unknown = [name for name in sorted(os.environ) if name.startswith("EVALS_") and name not in known]
+    return [Finding(f"nothing reads {name}", f"unset or correct it{nearest(name, known)}") for name in unknown]
+
+
+def commit_hook() -> list[Finding]:
+    """Are commits of this clone looked at for credentials?"""
+    hooks = "setup/git-hooks"
+    command = ["git", "-C", str(CHECKOUT), "config", "core.hooksPath"]
+    try:
+        asked = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return [Finding("git is not on PATH", "install git: the local portal keeps its pull requests in a repository")]
+    if asked.stdout.strip() == hooks:
+        return [Finding("commits are looked at for credentials")]
+    advice = f"git config core.hooksPath {hooks}, if you commit here"
+    return [Finding("commits are not looked at for credentials; the tests do it later", advice=advice)]
 
 
 def inside_promptfoo() -> list[Finding]:
@@ -81,6 +119,7 @@ def addresses() -> list[Finding]:
     """Does everything answer that this run would use? Starts the local portal and model where none are configured."""
     from endpoints import SettingsError, resolve
     from endpoints.local_stack import StackError
+    from endpoints.sign_in import needed
     from evals.reachability import ask_all
 
     faults = problems()
@@ -96,6 +135,8 @@ def addresses() -> list[Finding]:
     ]
     if any(answer.problem for answer in answers):
         return findings
+    if "portal" in needed():
+        return [*findings, Finding("the portal's tools are not looked at: nobody is signed in (use --sign-in)")]
     try:
         found = resolve()
     except (StackError, SettingsError) as error:
@@ -118,7 +159,9 @@ def _portal_tools(url: str, token: str) -> Finding:
     try:
         offered = asyncio.run(_tool_names(address))
     except ToolFailure as failure:
-        return Finding(f"the portal's tools cannot be listed: {failure}", "check EVALS_PORTAL_URL and its token")
+        return Finding(
+            f"the portal's tools cannot be listed: {failure}", "check EVALS_PORTAL_URL, and the token or sign-in for it"
+        )
     listed = set(json.loads(_PORTAL_TOOLS.read_text(encoding="utf-8"))["tools"])
     if listed == offered:
         return Finding(f"the portal offers the {len(offered)} tools that cases may name")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextlib import ExitStack
 
 from endpoints.settings import SETTINGS, value
 from evals.command_line import parser
@@ -11,27 +13,38 @@ from evals.findings import Finding, in_lines
 
 _DESCRIPTION = """\
 Look at versions as promptfoo sees them, at every environment variable (whether it is set, never its value), at the
-addresses that a run would use, and at the case files. Each fault comes with its mend."""
+sign-in, at the addresses that a run would use, and at the case files. Each fault comes with its mend."""
 
 _EXAMPLES = """\
-  npm run evals -- doctor"""
+  npm run evals -- doctor
+  npm run evals -- doctor --sign-in"""
 
 
 def main(arguments: list[str]) -> int:
     """Print what was found; 0 when all is well, 5 when something has to be mended."""
-    parser("doctor", _DESCRIPTION, _EXAMPLES).parse_args(arguments)
+    options = parser("doctor", _DESCRIPTION, _EXAMPLES)
+    options.add_argument("--sign-in", action="store_true", help="sign in, and look at the portal's tools with it")
+    options.add_argument("--device", action="store_true", help="with --sign-in: by a code that is typed elsewhere")
+    chosen = options.parse_args(arguments)
     from evals import doctor_checks
+    from evals.doctor_sign_in import sign_in
 
+    # First: what the file sets counts in everything that follows.
+    file = doctor_checks.env_file()
     print("\n".join(_variables()), flush=True)
     everything: list[Finding] = []
-    for title, check in (
-        ("Seen from inside promptfoo", doctor_checks.inside_promptfoo),
-        ("Addresses", doctor_checks.addresses),
-        ("Cases", doctor_checks.cases),
-    ):
-        findings = check()
-        everything += findings
-        print("\n".join(["", *in_lines(title, findings)]), flush=True)
+    with ExitStack() as stack:
+        sections: tuple[tuple[str, Callable[[], list[Finding]]], ...] = (
+            ("Files and settings", lambda: file + doctor_checks.unknown_variables() + doctor_checks.commit_hook()),
+            ("Seen from inside promptfoo", doctor_checks.inside_promptfoo),
+            ("Sign-in", lambda: sign_in(stack, wanted=chosen.sign_in, device=chosen.device)),
+            ("Addresses", doctor_checks.addresses),
+            ("Cases", doctor_checks.cases),
+        )
+        for title, check in sections:
+            findings = check()
+            everything += findings
+            print("\n".join(["", *in_lines(title, findings)]), flush=True)
     faults = sum(not finding.ok for finding in everything)
     print(f"\n{'All is well.' if not faults else f'{faults} to mend.'}")
     return Exit.SETUP if faults else Exit.PASSED

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Finding:
-    """`mend` is empty when all is well; else it says what to do."""
+    """`mend` is empty when all is well; else it says what to do. `advice` is for what is well and could be better."""
 
     text: str
     mend: str = ""
+    advice: str = ""
 
     @property
     def ok(self) -> bool:
@@ -25,4 +26,6 @@ def in_lines(title: str, findings: Sequence[Finding]) -> list[str]:
         lines.append(f"  {'ok   ' if finding.ok else 'FAULT'}  {finding.text}")
         if not finding.ok:
             lines.append(f"         mend: {finding.mend}")
+        elif finding.advice:
+            lines.append(f"         advice: {finding.advice}")
     return lines

@@ -100,19 +100,20 @@ def test_without_anything_to_renew_it_with_the_sign_in_ends_with_its_token(provi
 def test_while_the_provider_is_away_a_token_is_handed_out_until_its_end(provider: OpenIdProvider) -> None:
     begun = int(time.time())
     clock = [float(begun)]
-    token = {"access_token": "access-token-of-the-start", "refresh_token": "refresh-token-of-the-start", "expires_at": begun + 3600}
-    provider.renewable.add("refresh-token-of-the-start")
+    renewing = "refresh-token-of-the-start"
+    token = {"access_token": "access-token-of-the-start", "refresh_token": renewing, "expires_at": begun + 3600}
+    provider.renewable.add(renewing)
     with OAuth2Session(provider.client_id) as session:
         held = OpenIdTokens(session, discover(provider.url), token, "ada", lambda: clock[0])
         provider.token_answer = {"access_token": None}
         clock[0] = begun + 3500.0
         assert held.fresh("portal") == "access-token-of-the-start"
-        assert provider.renewable != {"refresh-token-of-the-start"}
-        provider.renewable.add("refresh-token-of-the-start")
+        assert provider.renewable != {renewing}
+        provider.renewable.add(renewing)
         clock[0] = begun + 3590.0
         with pytest.raises(SignInError, match="The sign-in could not be renewed"):
             held.fresh("portal")
-        provider.renewable.add("refresh-token-of-the-start")
+        provider.renewable.add(renewing)
         provider.token_answer = {}
         assert held.fresh("portal") in provider.valid
 
