@@ -22,6 +22,7 @@ from assertions.verdict import CheckResult, Verdict
 from evals.command_line import CommandError, parser
 from evals.exit_codes import Exit
 from evals.recorded_episodes import Recorded, RecordedEpisodesError, read_recorded
+from evals.sign_in.session import signed_in
 from formats.assertion_configs import is_ours
 from formats.case_files import as_test, read_cases
 from formats.problems import CaseFileError
@@ -65,11 +66,12 @@ def main(arguments: list[str]) -> int:
     tally = Tally()
     start = time.perf_counter()
     try:
-        if chosen.json is None:
-            _grade_all(chosen, cases, tally, None)
-        else:
-            with chosen.json.open("w", encoding="utf-8") as out:
-                _grade_all(chosen, cases, tally, out)
+        with signed_in(("model",) if chosen.ask_judges else ()):
+            if chosen.json is None:
+                _grade_all(chosen, cases, tally, None)
+            else:
+                with chosen.json.open("w", encoding="utf-8") as out:
+                    _grade_all(chosen, cases, tally, out)
     except (RecordedEpisodesError, OSError) as error:
         raise CommandError(str(error)) from error
     for line in report(tally, time.perf_counter() - start):

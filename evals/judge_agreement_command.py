@@ -21,6 +21,7 @@ from assertions.verdict import ConfigError, NotEvaluated
 from evals.agreement import Level, confusion, krippendorff_alpha
 from evals.command_line import CommandError, parser
 from evals.exit_codes import Exit
+from evals.sign_in.session import signed_in
 
 EXAMPLES = """\
   npm run evals -- judge-agreement
@@ -74,7 +75,8 @@ def main(arguments: list[str]) -> int:
         raise CommandError(f"{chosen.labels} holds no item of {', '.join(chosen.task)}.", Exit.NOTHING_SELECTED)
     settings = read_settings({"judge": chosen.judge} if chosen.judge else {})
     try:
-        outcomes = judge_items(items, ModelJudge(settings))
+        with signed_in(("model",)):
+            outcomes = judge_items(items, ModelJudge(settings))
     except ConfigError as error:
         raise CommandError(str(error)) from error
     for line in report(outcomes, settings):

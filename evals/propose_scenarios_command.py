@@ -27,6 +27,7 @@ from evals.scenario_proposals import (
     order,
     read_proposals,
 )
+from evals.sign_in.session import signed_in
 
 if TYPE_CHECKING:
     from providers.agent.agent_file import AgentFile
@@ -47,6 +48,7 @@ def main(arguments: list[str]) -> int:
     options.add_argument("--count", type=int, default=5, help=f"how many to ask for, 1 to {MOST}; default 5")
     options.add_argument("--model", help=f"model or deployment; default EVALS_JUDGE_MODEL, else {LOCAL_MODEL}")
     options.add_argument("--out", type=Path, help="the file to write; default scenarios-<agent>.yaml")
+    options.add_argument("--device", action="store_true", help="sign in by a code that is typed in any browser")
     chosen = options.parse_args(arguments)
     if not 1 <= chosen.count <= MOST:
         raise CommandError(f"--count {chosen.count}: a number from 1 to {MOST} is allowed.")
@@ -54,7 +56,8 @@ def main(arguments: list[str]) -> int:
     if file.exists():
         raise CommandError(f"{file} is there already; name another file, or move it away.")
     model = chosen.model or os.environ.get("EVALS_JUDGE_MODEL", "").strip() or LOCAL_MODEL
-    proposals = asyncio.run(_propose(chosen.agent, chosen.count, model))
+    with signed_in(device=chosen.device):
+        proposals = asyncio.run(_propose(chosen.agent, chosen.count, model))
     for refused in proposals.refused:
         print(f"Not usable: {refused}")
     if not proposals.usable:
