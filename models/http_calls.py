@@ -1,25 +1,48 @@
-"""One HTTP call to a model service through the official client: retries, time-outs, and what each failure means."""
+"""One HTTP call to a model service, whatever sends it: retries, time-outs, and what each failure means."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import openai
+from typing import Any, Literal
 
 from models.deadline import Deadline
 from models.protocol import FailureKind, ModelFailure
 from models.retry import RETRIED_STATUS, asked_wait, back_off
 
-Send = Callable[[float], Awaitable[Any]]
-"""Sends the request with a time-out in seconds and returns the client's raw response."""
+Post = Callable[[str, dict[str, Any], float], Awaitable[str]]
+"""Sends a body to a path below the service's address, with a time-out in seconds, and returns the answer's text.
+
+Raises NoAnswer or BadStatus, and nothing of the client that it uses.
+"""
+
+Send = Callable[[float], Awaitable[str]]
+"""A `Post` whose path and body are settled."""
 
 MAX_TEXT = 400
 """Characters of a service's own words that are kept in an error."""
+
+
+class NoAnswer(Exception):
+    """No answer came: not in time, or the connection failed. `problem` says what happened without saying where."""
+
+    def __init__(self, kind: Literal["timeout", "connection"], problem: str) -> None:
+        super().__init__(problem)
+        self.kind: Literal["timeout", "connection"] = kind
+        self.problem = problem
+
+
+class BadStatus(Exception):
+    """The service answered with an error status. `body` is the answer read as JSON, or None when it is none."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: Any) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.headers = headers
+        self.body = body
 
 
 class Refused(Exception):
@@ -82,18 +105,16 @@ async def call(send: Send, deadline: Deadline, *, retries: int, read_timeout_s: 
 async def _attempt(send: Send, timeout: float, secrets: list[str]) -> dict[str, Any] | _Failed:
     try:
         async with asyncio.timeout(timeout):
-            response = await send(timeout)
-            text = response.text
-    except (TimeoutError, openai.APITimeoutError):
+            text = await send(timeout)
+    except TimeoutError:
         return _Failed("timeout", f"no answer within {timeout:.1f} s")
-    except openai.APIConnectionError as error:
-        return _Failed("connection", f"the connection failed ({_root(error)})")
-    except openai.APIStatusError as error:
+    except NoAnswer as error:
+        return _Failed(error.kind, error.problem)
+    except BadStatus as error:
         refusal = _refusal(error, secrets)
-        if error.status_code in RETRIED_STATUS and refusal.code != "insufficient_quota":
-            kind: FailureKind = "rate_limit" if error.status_code == 429 else "server"
-            wait = asked_wait(error.response.headers)
-            return _Failed(kind, f"HTTP {error.status_code} {refusal.message}".rstrip(), wait)
+        if error.status in RETRIED_STATUS and refusal.code != "insufficient_quota":
+            kind: FailureKind = "rate_limit" if error.status == 429 else "server"
+            return _Failed(kind, f"HTTP {error.status} {refusal.message}".rstrip(), asked_wait(error.headers))
         raise refusal from None
     try:
         data = json.loads(text)
@@ -104,14 +125,14 @@ async def _attempt(send: Send, timeout: float, secrets: list[str]) -> dict[str, 
     return data
 
 
-def _refusal(error: openai.APIStatusError, secrets: list[str]) -> Refused:
+def _refusal(error: BadStatus, secrets: list[str]) -> Refused:
     body: Any = error.body if isinstance(error.body, dict) else {}
     details = body.get("error") if isinstance(body.get("error"), dict) else body
     inner = details.get("innererror") if isinstance(details.get("innererror"), dict) else {}
     code = details.get("code") or inner.get("code") or ""
     message = details.get("message") or ""
     return Refused(
-        error.status_code,
+        error.status,
         str(code),
         str(details.get("param") or ""),
         clean(str(message), secrets),
@@ -143,10 +164,3 @@ def clean(text: str, secrets: list[str]) -> str:
 
 def _given_up(problem: str, reasons: list[str]) -> str:
     return f"{problem}: {'; '.join(dict.fromkeys(reasons))}" if reasons else problem
-
-
-def _root(error: BaseException) -> str:
-    """The name of the innermost cause: it says what happened without saying where."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return type(error).__name__

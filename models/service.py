@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,97 +11,12 @@ import httpx2
 import openai
 
 from endpoints import ModelEndpoint
-from models.chat_api import chat_body, chat_reply
-from models.deadline import Deadline
 from models.entra import entra_tokens
-from models.http_calls import Refused, call, failure_of
-from models.protocol import Model, ModelFailure, ModelReply, ModelRequest
-from models.responses_api import responses_body, responses_reply
-from models.settings import Capabilities, ModelSettings
+from models.http_calls import BadStatus, NoAnswer, Post
+from models.protocol import Model
+from models.service_model import ServiceModel
+from models.settings import ModelSettings
 from models.transport import http_client
-
-MAX_MALFORMED = 2
-"""How often a reply that cannot be read is asked for again."""
-
-
-class ServiceModel:
-    """One model of one service. Capabilities that the service refused stay dropped for its lifetime."""
-
-    def __init__(self, client: openai.AsyncOpenAI, settings: ModelSettings, secrets: list[str]) -> None:
-        self._client = client
-        self._settings = settings
-        self._capabilities = settings.capabilities
-        self._secrets = secrets
-
-    @property
-    def name(self) -> str:
-        return self._settings.model
-
-    @property
-    def settings(self) -> ModelSettings:
-        return self._settings
-
-    async def complete(self, request: ModelRequest, deadline: Deadline) -> ModelReply:
-        """See `Model.complete`."""
-        notes: list[str] = []
-        attempts = 0
-        for malformed in range(1, MAX_MALFORMED + 2):
-            answered, tried = await self._answer(request, deadline, notes)
-            attempts += tried
-            try:
-                reply = self._read(answered[0], answered[1])
-            except ModelFailure as failure:
-                if malformed > MAX_MALFORMED or deadline.passed:
-                    raise ModelFailure(failure.kind, failure.problem, attempts) from None
-                notes.append(f"model {self.name}: asked again because {failure.problem}")
-                continue
-            return replace(reply, notes=tuple(notes))
-        raise AssertionError("unreachable: the last reading returns or raises")
-
-    async def _answer(
-        self, request: ModelRequest, deadline: Deadline, notes: list[str]
-    ) -> tuple[tuple[dict[str, Any], float], int]:
-        while True:
-            try:
-                answered = await call(
-                    self._sender(request),
-                    deadline,
-                    retries=self._settings.retries,
-                    read_timeout_s=self._settings.read_timeout_s,
-                    secrets=self._secrets,
-                )
-            except Refused as refused:
-                narrower = self._narrower(refused)
-                if narrower is None:
-                    raise failure_of(refused) from None
-                self._capabilities = narrower
-                notes.append(
-                    f"model {self.name}: {refused.parameter} was refused and left out; "
-                    "say so under `capabilities` in the configuration"
-                )
-                continue
-            if answered.reasons:
-                notes.append(f"model {self.name}: {len(answered.reasons)} retries ({'; '.join(answered.reasons)})")
-            return (answered.data, answered.latency_ms), answered.attempts
-
-    def _narrower(self, refused: Refused) -> Capabilities | None:
-        if refused.code not in ("unsupported_parameter", "unsupported_value"):
-            return None
-        return self._capabilities.without(refused.parameter)
-
-    def _sender(self, request: ModelRequest) -> Callable[[float], Any]:
-        if self._settings.api == "responses":
-            path, body = "/responses", responses_body(request, self._settings, self._capabilities)
-        else:
-            path, body = "/chat/completions", chat_body(request, self._settings, self._capabilities)
-        # The client's typed methods walk through every message and every tool schema of each request, which takes
-        # longer than the request itself; the plain verb sends the body as it is.
-        return lambda timeout: self._client.post(path, cast_to=httpx2.Response, body=body, options={"timeout": timeout})
-
-    def _read(self, data: dict[str, Any], latency_ms: float) -> ModelReply:
-        if self._settings.api == "responses":
-            return responses_reply(data, self._settings, latency_ms)
-        return chat_reply(data, self._settings, latency_ms)
 
 
 @asynccontextmanager
@@ -126,5 +40,33 @@ async def open_model(endpoint: ModelEndpoint, settings: ModelSettings) -> AsyncI
         else:
             # The client refuses an empty key; a local service without one does not look at it.
             client = openai.AsyncOpenAI(base_url=endpoint.base_url, api_key=endpoint.api_key or "none", **common)
-        host = urlsplit(endpoint.base_url).netloc
-        yield ServiceModel(client, settings, [endpoint.api_key or "", endpoint.base_url, host])
+        yield ServiceModel(_post_through(client), settings, secrets_of(endpoint))
+
+
+def secrets_of(endpoint: ModelEndpoint) -> list[str]:
+    """What must not stand in an error text."""
+    return [endpoint.api_key or "", endpoint.base_url, urlsplit(endpoint.base_url).netloc]
+
+
+def _post_through(client: openai.AsyncOpenAI) -> Post:
+    async def post(path: str, body: dict[str, Any], timeout: float) -> str:
+        try:
+            # The client's typed methods walk through every message and every tool schema of each request, which takes
+            # longer than the request itself; the plain verb sends the body as it is.
+            answer = await client.post(path, cast_to=httpx2.Response, body=body, options={"timeout": timeout})
+        except openai.APITimeoutError:
+            raise NoAnswer("timeout", f"no answer within {timeout:.1f} s") from None
+        except openai.APIConnectionError as error:
+            raise NoAnswer("connection", f"the connection failed ({_root(error)})") from None
+        except openai.APIStatusError as error:
+            raise BadStatus(error.status_code, error.response.headers, error.body) from None
+        return answer.text
+
+    return post
+
+
+def _root(error: BaseException) -> str:
+    """The name of the innermost cause: it says what happened without saying where."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return type(error).__name__

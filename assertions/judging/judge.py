@@ -135,15 +135,15 @@ class ModelJudge:
         from endpoints import resolve_model
         from endpoints.local_stack import StackError
         from models.deadline import Deadline
+        from models.plain_service import open_plain_model
         from models.protocol import ModelFailure
-        from models.service import open_model
 
         try:
             endpoint = resolve_model()
         except StackError as error:
             raise NotEvaluated(f"there is no model that could judge: {error}") from None
         try:
-            async with open_model(endpoint, settings) as model:
+            async with open_plain_model(endpoint, settings) as model:
                 return await converse(model, order, kind, accept, Deadline.after(self._settings.deadline_s))
         except ModelFailure as failure:
             details = _details(order.task, self._settings.model, RoleUsage(), [])
