@@ -124,7 +124,7 @@ def _run(request: RunRequest, suite: Suite) -> Exit:
 
 
 def _start(request: RunRequest, suite: Suite, file: Path, streamed: Path) -> Ended:
-    concurrency = (request.values("-j", "--max-concurrency") or [str(_concurrency())])[-1]
+    concurrency = (request.values("-j", "--max-concurrency") or [str(CONCURRENCY)])[-1]
     flags = [*request.passed]
     if not request.given("-j", "--max-concurrency"):
         flags += ["-j", concurrency]
@@ -143,10 +143,6 @@ def _start(request: RunRequest, suite: Suite, file: Path, streamed: Path) -> End
         return run_promptfoo(command, environment(own), alongside=_endpoints)
     except SettingsError as error:
         raise CommandError(str(error)) from error
-
-
-def _concurrency() -> int:
-    return CONCURRENCY if _remote() else min(CONCURRENCY, os.cpu_count() or 1)
 
 
 def _remote() -> bool:

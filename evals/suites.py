@@ -79,14 +79,22 @@ def _read(name: str, config: Path) -> Suite:
         raise CommandError(str(error)) from error
     tests = content.get("tests") if isinstance(content, dict) else None
     listed = tests if isinstance(tests, list) else [tests]
-    sources = tuple(source for source in map(_source, listed) if source is not None)
-    return Suite(name, config, sources, complete=len(sources) == len(listed))
+    loaded = [_sources(entry) for entry in listed]
+    sources = tuple(source for found in loaded for source in found)
+    return Suite(name, config, sources, complete=all(loaded))
 
 
-def _source(entry: Any) -> CaseSource | None:
+def _sources(entry: Any) -> list[CaseSource]:
+    """The case files of one entry of `tests`; none when it is not a use of the case loader."""
     if not isinstance(entry, dict) or not str(entry.get("path", "")).endswith(_LOADER):
-        return None
+        return []
     config = entry.get("config")
+    several = config.get("suites", [config]) if isinstance(config, dict) else []
+    found = [_source(one) for one in several] if isinstance(several, list) else []
+    return [source for source in found if source is not None]
+
+
+def _source(config: Any) -> CaseSource | None:
     if not isinstance(config, dict) or not isinstance(config.get("file"), str):
         return None
     file = CHECKOUT / config["file"]

@@ -30,6 +30,14 @@ def test_each_folder_with_a_config_is_a_suite(root: Path) -> None:
     assert suites["b"].complete
 
 
+def test_one_entry_of_the_loader_may_name_several_case_files(root: Path) -> None:
+    config = LOADED.replace("config: {", "config: {suites: [{").replace("b}}]", "b}, {file: suites/a/cases.yaml}]}}]")
+    (root / "suites" / "b" / "promptfooconfig.yaml").write_text(config, encoding="utf-8")
+    suite = find_suites(root)["b"]
+    assert [(source.suite, source.provider) for source in suite.sources] == [("b", "b"), ("a", None)]
+    assert suite.complete
+
+
 def test_the_root_config_is_all(root: Path) -> None:
     (root / "promptfooconfig.yaml").write_text(LOADED, encoding="utf-8")
     suites = find_suites(root)

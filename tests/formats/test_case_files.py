@@ -214,9 +214,23 @@ def test_the_entry_for_promptfoo_reads_a_file_of_the_checkout(tmp_path: Path) ->
     assert (test["providers"], test["metadata"]["suite"]) == (["agent"], "mine")
 
 
+def test_the_entry_reads_several_files_in_their_order_and_ties_each_to_its_provider(tmp_path: Path) -> None:
+    files = []
+    for name, case in (("second", "T01"), ("first", "T02")):
+        (tmp_path / name).mkdir()
+        files.append(tmp_path / name / "cases.yaml")
+        files[-1].write_text(GOOD.replace("T01", case), encoding="utf-8")
+    made = generate({"suites": [{"file": str(file), "provider": file.parent.name} for file in files]})
+    assert [(test["metadata"]["suite"], test["providers"]) for test in made] == [
+        ("second", ["second"]),
+        ("first", ["first"]),
+    ]
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
+        ({"suites": []}, "config of load_suite.py: file is missing; allowed are file, provider, suite, tools"),
         ({}, "config of load_suite.py: file is missing; allowed are file, provider, suite, tools"),
         (
             {"file": "x", "provder": "y"},
