@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
-
-from episodes.frozen import frozen
 
 if TYPE_CHECKING:
     from assertions.matching.paths import Path
@@ -31,18 +29,21 @@ class Mismatch:
         return self._write()
 
 
-@frozen
 class ArgumentMatch:
     """How the arguments of one call fit.
 
-    `parameters` are the top-level names that were compared, `wrong` those with a mismatch. `notes` say what was
-    forgiven (`coerced /id from "42"`).
+    `compared` gives the top-level names that were compared; they are only looked up when somebody asks for the share.
+    `notes` say what was forgiven (`coerced /id from "42"`).
     """
 
-    parameters: frozenset[str]
-    wrong: frozenset[str]
-    mismatches: tuple[Mismatch, ...]
-    notes: tuple[str, ...] = ()
+    __slots__ = ("compared", "mismatches", "notes")
+
+    def __init__(
+        self, compared: Callable[[], set[str]], mismatches: Sequence[Mismatch], notes: Sequence[str] = ()
+    ) -> None:
+        self.compared = compared
+        self.mismatches = mismatches
+        self.notes = notes
 
     @property
     def fits(self) -> bool:
@@ -56,9 +57,11 @@ class ArgumentMatch:
     @property
     def share(self) -> tuple[int, int]:
         """How many parameters fit, of how many. (1, 1) when there is nothing to compare and nothing is wrong."""
-        if self.parameters:
-            return len(self.parameters - self.wrong), len(self.parameters)
-        return (0, 1) if self.mismatches else (1, 1)
+        if not self.mismatches:
+            return 1, 1
+        wrong = {str(mismatch.path[0]) for mismatch in self.mismatches if mismatch.path}
+        names = self.compared() | wrong
+        return (len(names) - len(wrong), len(names)) if wrong else (0, 1)
 
 
-NOTHING_TO_COMPARE = ArgumentMatch(frozenset(), frozenset(), ())
+NOTHING_TO_COMPARE = ArgumentMatch(set, ())

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from assertions.matching.argument_fit import NOTHING_TO_COMPARE, ArgumentMatch
-from assertions.matching.globs import glob_fits
+from assertions.matching.globs import glob_fits, has_wildcard
 from assertions.matching.json_values import shown
 from assertions.verdict import ConfigError
 from episodes.frozen import frozen
@@ -78,6 +78,14 @@ class CallPattern:
     def names(self, call: ToolCall) -> bool:
         """It is one of these tools, whatever its arguments."""
         return any(alternative.tool.fits(call) for alternative in self.alternatives)
+
+    def names_each(self, calls: Sequence[ToolCall]) -> list[bool]:
+        """`names` for each of the calls; one plain name needs no more than a comparison of texts."""
+        only = self.alternatives[0].tool
+        if len(self.alternatives) > 1 or only.server or has_wildcard(only.text):
+            return [self.names(call) for call in calls]
+        text = only.text
+        return [call.name == text for call in calls]
 
     def resolved(self, evidence: Evidence) -> CallPattern:
         """The same with schemas read from their files (see `ExpectedArguments.resolved`)."""

@@ -29,8 +29,7 @@ class ExpectedArguments:
         """How the call's arguments fit. Arguments that nobody recorded may fit: they are no evidence either way."""
         actual = arguments_as_written(call, always=self.options.strict_numbers)
         if actual is None:
-            names = frozenset(self.arguments)
-            return ArgumentMatch(names, names, (Mismatch((), lambda: "its arguments were not recorded", unknown=True),))
+            return ArgumentMatch(set, (Mismatch((), lambda: "its arguments were not recorded", unknown=True),))
         return match_arguments(self.arguments, actual, self.options, self.schema)
 
     def resolved(self, evidence: Evidence) -> ExpectedArguments:

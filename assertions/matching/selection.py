@@ -166,10 +166,14 @@ def select(evidence: Evidence, when: When, selector: TurnSelector) -> Selection:
 
 
 def sorted_by_status(seen: Sequence[Seen], when: When) -> Selection:
+    answers = _ANSWERS[when]
     groups: dict[bool | None, list[Seen]] = {True: [], None: [], False: []}
     for one in seen:
-        groups[when.counts(one.call.status)].append(one)
+        groups[answers[one.call.status]].append(one)
     return Selection(tuple(groups[True]), tuple(groups[None]), tuple(groups[False]))
+
+
+_ANSWERS = {when: {status: when.counts(status) for status in ToolStatus} for when in When}
 
 
 def _wanted_turns(evidence: Evidence, selector: TurnSelector, seen: Sequence[Seen]) -> set[int]:

@@ -31,12 +31,11 @@ def match_arguments(
     comparison = Comparison(options, schema)
     comparison.compare(expected, actual, ())
     comparison.compare_paths(actual)
-    names = {*expected, *comparison.paths_from_top, *(str(item.path[0]) for item in comparison.mismatches if item.path)}
-    names = {name for name in names if not comparison.ignores((name,))}
-    wrong = {str(item.path[0]) for item in comparison.mismatches if item.path}
-    return ArgumentMatch(
-        frozenset(names), frozenset(wrong), tuple(comparison.mismatches), tuple(dict.fromkeys(comparison.notes))
-    )
+
+    def compared() -> set[str]:
+        return {name for name in (*expected, *comparison.paths_from_top) if not comparison.ignores((name,))}
+
+    return ArgumentMatch(compared, comparison.mismatches, tuple(dict.fromkeys(comparison.notes)))
 
 
 def match_value(expected: Any, actual: Any, options: MatchOptions = PLAIN) -> tuple[Mismatch, ...]:

@@ -58,8 +58,22 @@ def align_in_order(
 
 def align_freely(steps: Sequence[Step], count: int, fits: Fits, wanted: Sequence[bool]) -> Alignment:
     """The best alignment when order does not matter."""
+    if all(sum(column) < 2 for column in zip(*fits, strict=True)):
+        return _align_apart(steps, count, fits)
     units = unfold(steps)
     return _alignment(units, count, fill(units, range(len(units)), range(count), fits, wanted))
+
+
+def _align_apart(steps: Sequence[Step], count: int, fits: Fits) -> Alignment:
+    """The same where no call fits two steps: each takes the first calls that fit it, which nobody else wants."""
+    step_of: list[int | None] = [None] * count
+    filled = 0
+    for index, (step, row) in enumerate(zip(steps, fits, strict=True)):
+        own = [call for call, fit in enumerate(row) if fit][: step.most]
+        filled += min(len(own), step.least)
+        for call in own:
+            step_of[call] = index
+    return Alignment(filled, sum(step.least for step in steps), tuple(step_of))
 
 
 def _batches(calls: Sequence[Seen]) -> list[list[int]]:

@@ -106,7 +106,7 @@ def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig
 def _fits(step: Step, world: Sequence[Seen], hopeful: bool, undecided: list[str]) -> list[bool]:
     """Whether the step fits each call. What depends on arguments that were cut is added to `undecided`."""
     if step.pattern.names_only:
-        return [step.pattern.names(seen.call) for seen in world]
+        return step.pattern.names_each([seen.call for seen in world])
     row: list[bool] = []
     for seen in world:
         match = step.pattern.match(seen.call)
