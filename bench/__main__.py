@@ -18,7 +18,7 @@ BENCHMARKS: dict[str, str] = {
     "suites": "all 26 cases offline against the same rows with canned answers and one trivial assertion",
     "assertions": "one assertion's process against a bare get_assert, and contract with all checks of a case",
     "hooks": "the process of afterEach with nothing to do against a hook that does nothing",
-    "turns": "time per turn that is not the model's",
+    "turns": "time per turn of the agent's loop that is not the model's",
     "worker": "peak memory of a provider worker that ran every case",
     "start": "our own overhead when everything is set up",
 }

@@ -12,7 +12,6 @@ from typing import Any
 import yaml
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-PARALLEL = "4"
 
 
 class RunFailed(RuntimeError):
@@ -26,33 +25,46 @@ class Runs:
     home: Path
 
     def ours(self) -> None:
-        """All suites, offline: set-up check, local stack, promptfoo, cleanup, summary."""
-        self._run("setup/launch.mjs", "evals", "run", "all", "-j", PARALLEL)
+        """All suites, offline."""
+        self._run("setup/launch.mjs", "evals", "run", "all")
 
     def canned(self) -> None:
-        """The rows that `prepare` took from a run of ours: answers read from a file, one trivial assertion, no hook."""
-        self._run("setup/promptfoo.mjs", "eval", "-c", str(self.home / "canned.yaml"), "-j", PARALLEL)
+        """The same rows, started the same way: answers read from a file, one trivial assertion, no hook."""
+        self._run("setup/launch.mjs", "evals", "run", "all", "--root", str(self.home / "canned"))
 
     def prepare(self) -> None:
-        """Run ours once, and write the canned copy of its rows."""
+        """Run ours once, and write the canned copy of its rows: a root config and a case file for each suite."""
         self.ours()
         rows = _rows(max((self.home / "results").glob("*.json"), key=lambda path: path.stat().st_mtime))
         answers = {row["testCase"]["metadata"]["id"]: row["response"] for row in rows}
+        for answer in answers.values():
+            answer["metadata"]["pullRequests"] = []  # a run that names some and abandons none ends with an error
         (self.home / "rows.json").write_text(json.dumps(answers))
-        config = {
-            "prompts": ["{{request}}"],
-            "providers": [f"file://{CHECKOUT}/bench/canned.py"],
-            "tests": [
-                {
-                    "description": row["testCase"]["description"],
-                    "vars": row["testCase"]["vars"],
-                    "metadata": {"id": row["testCase"]["metadata"]["id"]},
-                    "assert": [{"type": "python", "value": f"file://{CHECKOUT}/bench/trivial.py"}],
-                }
-                for row in rows
-            ],
-        }
-        (self.home / "canned.yaml").write_text(json.dumps(config))
+        own = yaml.safe_load((CHECKOUT / "promptfooconfig.yaml").read_text(encoding="utf-8"))
+        del own["extensions"]
+        for provider in own["providers"]:
+            provider["id"] = f"file://{CHECKOUT}/bench/canned.py"
+        (loader,) = own["tests"]
+        loader["path"] = f"file://{CHECKOUT}/formats/load_suite.py:tests"
+        for source in loader["config"]["suites"]:
+            source["file"] = self._canned_cases(Path(source["file"]).parent.name, rows)
+        (self.home / "canned" / "promptfooconfig.yaml").write_text(yaml.safe_dump(own))
+
+    def _canned_cases(self, suite: str, rows: list[dict[str, Any]]) -> str:
+        file = self.home / "canned" / "suites" / suite / "cases.yaml"
+        file.parent.mkdir(parents=True)
+        tests = [row["testCase"] for row in rows if row["testCase"]["metadata"]["suite"] == suite]
+        cases = [
+            {
+                "description": test["description"],
+                "vars": test["vars"],
+                "metadata": {name: text for name, text in test["metadata"].items() if name != "suite"},
+                "assert": [{"type": "python", "value": f"file://{CHECKOUT}/bench/trivial.py"}],
+            }
+            for test in tests
+        ]
+        file.write_text(yaml.safe_dump(cases))
+        return str(file)
 
     def open_pull_request(self, case: str) -> dict[str, Any]:
         """Run one case of spoke-create without hooks, so that its pull request stays open, and return its row."""
@@ -71,6 +83,7 @@ class Runs:
             "EVALS_HOME": str(self.home),
             "PROMPTFOO_CONFIG_DIR": str(self.home / "promptfoo"),
             "BENCH_ROWS": str(self.home / "rows.json"),
+            "EVALS_CASSETTES": "off",
         }
         command = ["node", *words]
         done = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)

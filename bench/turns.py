@@ -1,4 +1,8 @@
-"""Time per turn that is not the model's: loop, MCP client, portal, record. One worker, one case after the other."""
+"""Time per turn of the agent's loop that is not the model's: loop, MCP client, the portal's tools, record.
+
+A turn of the loop is one answer of the model together with the tool calls that it asks for. One worker, one case after
+the other, median over the cases.
+"""
 
 from __future__ import annotations
 
@@ -7,4 +11,4 @@ from bench.worker import run_cases
 
 
 def measure() -> list[Figure]:
-    return [Figure("time per turn that is not the model's", run_cases().ms_per_turn, "ms", 15)]
+    return [Figure("time per turn of the loop that is not the model's", run_cases().ms_per_turn, "ms", 15)]

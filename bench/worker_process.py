@@ -31,9 +31,8 @@ def main(target: Path) -> None:
             raise RuntimeError(f"{case['metadata']['id']}: {result['error']}")
         episode = Episode.from_metadata(result["metadata"])
         spent = episode.timings
-        turns = max(message.get("turn", 1) for message in episode.messages)
         if number:  # the first episode also pays for the imports and the first connections
-            per_turn.append((spent.duration_ms - spent.model_ms - spent.user_model_ms) / turns)
+            per_turn.append((spent.duration_ms - spent.model_ms - spent.user_model_ms) / episode.usage.agent.requests)
     measured = {"peakMb": _peak_mb(), "msPerTurn": statistics.median(per_turn)}
     target.write_text(json.dumps(measured))
 
