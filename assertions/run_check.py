@@ -8,6 +8,7 @@ from typing import Any
 from assertions.config_check import STAMP_KEY, ensure_checked
 from assertions.evidence import Evidence
 from assertions.verdict import CheckResult, ConfigError, NotEvaluated, not_evaluated
+from episodes import short_process
 from episodes.record import EvidenceError
 
 Check = Callable[[Evidence, Mapping[str, Any]], CheckResult]
@@ -16,8 +17,11 @@ Check = Callable[[Evidence, Mapping[str, Any]], CheckResult]
 
 def run_check(name: str, check: Check, output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
     """What every `get_assert` returns: the check's verdict as promptfoo's grading result. Never raises."""
+    short_process.begin()
     config = context.get("config")
-    return grade(name, check, Evidence.from_context(output, context), {} if config is None else config).to_promptfoo()
+    result = grade(name, check, Evidence.from_context(output, context), {} if config is None else config)
+    short_process.end()
+    return result.to_promptfoo()
 
 
 def grade(name: str, check: Check, evidence: Evidence, config: Any) -> CheckResult:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from types import TracebackType
 
+from episodes import short_process
+
 
 class Guard:
     """A context manager that takes every exception of the block, says it on stderr, and hands it to `record`."""
@@ -15,11 +17,12 @@ class Guard:
         self._record = record
 
     def __enter__(self) -> None:
-        return None
+        short_process.begin()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
+        short_process.end()
         if not isinstance(error, Exception):
             return False
         sentence = f"{self._hook} broke down: {type(error).__name__}: {error}{_place(trace)}"

@@ -33,14 +33,19 @@ export function places(checkout = CHECKOUT) {
 }
 
 /**
- * The environment of promptfoo: one Python, one database, no calls home. What is set already stays, but for the wish to
- * write no bytecode: each assertion is a new process and would compile every module that it imports anew.
+ * What our programs inherit: all but the wish to write no bytecode. Each assertion is a new process and would compile every
+ * module that it imports anew.
  */
+export function inherited(base = process.env) {
+  const { PYTHONDONTWRITEBYTECODE: _, ...kept } = base;
+  return kept;
+}
+
+/** The environment of promptfoo: one Python, one database, no calls home. What is set already stays. */
 export function environment(at, base = process.env) {
   const home = base.EVALS_HOME || join(at.checkout, ".evals");
-  const { PYTHONDONTWRITEBYTECODE: _, ...kept } = base;
   return {
-    ...kept,
+    ...inherited(base),
     PROMPTFOO_PYTHON: base.PROMPTFOO_PYTHON || at.python,
     PROMPTFOO_CONFIG_DIR: base.PROMPTFOO_CONFIG_DIR || join(home, "promptfoo"),
     PROMPTFOO_DISABLE_TELEMETRY: base.PROMPTFOO_DISABLE_TELEMETRY || "1",

@@ -2,7 +2,7 @@
 // Start a Python module of this checkout in its own .venv, after making sure that everything is installed:
 //   node setup/launch.mjs [--tests] MODULE [ARGUMENT…]
 
-import { places } from "./checkout.mjs";
+import { inherited, places } from "./checkout.mjs";
 import { ensure } from "./ensure.mjs";
 import { handOver } from "./handover.mjs";
 import { fail } from "./problem.mjs";
@@ -15,7 +15,7 @@ const at = places();
 try {
   await ensure(at, { tests });
   // -P: a folder of the same name where the person happens to be must not come first.
-  handOver(at.python, ["-P", "-m", module, ...rest], process.env);
+  handOver(at.python, ["-P", "-m", module, ...rest], inherited());
 } catch (error) {
   fail(error);
 }

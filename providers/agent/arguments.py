@@ -12,15 +12,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import jsonschema
 from referencing import Registry
 from referencing.exceptions import Unresolvable
-
-from providers.agent.schema_library import load_jsonschema
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-jsonschema = load_jsonschema()
 
 MAX_ERRORS = 5
 """Errors of one call that the model is told."""
