@@ -62,7 +62,7 @@ def _config(request: str) -> dict[str, Any]:
     return {
         "prompts": ["{{request}}"],
         "providers": [
-            {"id": f"file://{CHECKOUT}/providers/simulated_user.py", "config": {"agent": "spoke"}},
+            {"id": f"file://{CHECKOUT}/providers/simulated_user.py", "config": {"agent": "spoke", "cassette": "all"}},
         ],
         "tests": [
             {"description": "copy", "vars": {"request": request}, "assert": [{"type": "icontains", "value": "e"}]}
@@ -102,6 +102,7 @@ def test_no_credential_of_a_run_is_written_or_printed(home: Path, stack: local_s
         "model key": stack.model_key,
         "pull-request token": stack.pull_request_token,
     }
+    assert list((home / "run" / "cassettes").glob("*.jsonl")), "recordings are searched too"
     assert _found(secrets, home, run) == []
 
 
@@ -117,6 +118,7 @@ def test_a_credential_in_a_tools_answer_is_masked_in_the_record(
     )
     (row,) = run.rows
     assert "AccountKey=[redacted]" in json.dumps(row["metadata"]["toolCalls"])
+    assert list((home / "second" / "cassettes").glob("*.jsonl")), "recordings are searched too"
     assert _found({"account key": ACCOUNT_KEY}, home, run, but=("portal",)) == []
 
 
