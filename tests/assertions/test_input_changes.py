@@ -6,13 +6,14 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assertions.input_changes.aligned import AlignmentRules, align
 from assertions.input_changes.changes import apply_changes, diff
 from assertions.matching.json_values import json_equal
 from assertions.matching.paths import parse_path
+from tests.support.laws import law
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["a", "b", "[x]", "a/b", "~", ""])
 NAMED = st.fixed_dictionaries({"name": st.sampled_from(["a", "b", "c", 1])}, optional={"v": SCALARS})
@@ -25,7 +26,7 @@ DOCUMENTS = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@law(400)
 @given(DOCUMENTS, DOCUMENTS)
 def test_applying_the_diff_to_the_source_gives_the_submission(source: Any, submitted: Any) -> None:
     before = copy.deepcopy(source)
@@ -35,13 +36,13 @@ def test_applying_the_diff_to_the_source_gives_the_submission(source: Any, submi
     assert bool(changes) is not json_equal(source, submitted)
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(DOCUMENTS)
 def test_a_document_does_not_differ_from_itself(document: Any) -> None:
     assert diff(document, copy.deepcopy(document)) == []
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(DOCUMENTS, DOCUMENTS)
 def test_the_way_back_has_as_many_changes_as_the_way_there(source: Any, submitted: Any) -> None:
     there, back = diff(source, submitted), diff(submitted, source)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assertions.evidence import Evidence
@@ -15,6 +15,7 @@ from assertions.judging.material import answers, transcript
 from assertions.run_check import grade
 from assertions.verdict import NotEvaluated, Verdict
 from episodes.record import Episode, Goal, PullRequest, StopReason, Timings, ToolCall, ToolStatus
+from tests.support.laws import law
 
 URL = "https://dev.azure.com/contoso/platform/_git/spokes/pullrequest/41"
 NAMES = st.sampled_from(["get_spoke", "validate_spoke", "create_spoke_pull_request", "shell"])
@@ -110,7 +111,7 @@ CONFIGS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "config"), CONFIGS, ids=[f"{index}-{one[0]}" for index, one in enumerate(CONFIGS)])
-@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@law(120)
 @given(episode=episodes(), output=TEXTS)
 def test_no_record_crashes_a_check_and_none_passes_without_evidence(
     name: str, config: dict[str, Any], episode: Episode, output: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assertions import argument_match, input_diff, tool_not_executed, tool_sequence
@@ -19,6 +19,7 @@ from assertions.run_check import grade, run_check
 from assertions.verdict import Verdict
 from episodes.record import ToolStatus
 from tests.assertions.makers import call, evidence_of
+from tests.support.laws import law
 
 CHECKS: dict[str, Any] = {
     "tool_sequence": tool_sequence.check,
@@ -50,7 +51,7 @@ def reordered(value: Any) -> Any:
     return [reordered(item) for item in value] if isinstance(value, list) else value
 
 
-@settings(max_examples=300, deadline=None)
+@law(300)
 @given(VALUES, VALUES)
 def test_equality_is_symmetric_and_matching_exactly_is_equality(left: Any, right: Any) -> None:
     assert json_equal(left, right) is json_equal(right, left)
@@ -59,7 +60,7 @@ def test_equality_is_symmetric_and_matching_exactly_is_equality(left: Any, right
     assert (match_value(right, left, exact) == ()) is json_equal(left, right)
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(VALUES, VALUES)
 def test_key_order_never_matters(left: Any, right: Any) -> None:
     assert json_equal(left, reordered(left))
@@ -67,7 +68,7 @@ def test_key_order_never_matters(left: Any, right: Any) -> None:
         assert bool(match_value(left, right, options)) is bool(match_value(reordered(left), reordered(right), options))
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(OBJECTS, OBJECTS)
 def test_an_exact_match_is_a_partial_one_and_ignoring_everything_matches(left: Any, right: Any) -> None:
     if match_arguments(left, right, MatchOptions(mode="exact")).fits:
@@ -77,7 +78,7 @@ def test_an_exact_match_is_a_partial_one_and_ignoring_everything_matches(left: A
     assert both.fits
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(st.lists(VALUES, max_size=5), st.randoms(use_true_random=False))
 def test_a_multiset_equals_its_permutations_and_nothing_shorter(items: list[Any], random: Any) -> None:
     options = MatchOptions(mode="exact", unordered=(parse_path("", ""),))
@@ -89,7 +90,7 @@ def test_a_multiset_equals_its_permutations_and_nothing_shorter(items: list[Any]
         assert match_value(items[1:], shuffled, options) != ()
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(OBJECTS, OBJECTS)
 def test_the_share_of_parameters_is_full_exactly_when_they_fit(left: Any, right: Any) -> None:
     for mode in ("exact", "subset"):
@@ -99,7 +100,7 @@ def test_the_share_of_parameters_is_full_exactly_when_they_fit(left: Any, right:
         assert 0 <= right_ones <= considered
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(OBJECTS)
 def test_numbers_come_back_as_they_were_written_after_a_trip_through_javascript(arguments: Any) -> None:
     written = json.dumps(arguments)
@@ -117,7 +118,7 @@ def listings(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[dict[str, Any]
     return draw(st.lists(small, min_size=1, max_size=4)), draw(st.lists(small, max_size=4))
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(listings(), st.randoms(use_true_random=False), st.sampled_from(["allow", "forbid"]))
 def test_no_verdict_depends_on_the_order_in_which_expected_calls_are_listed(
     lists: tuple[list[dict[str, Any]], list[dict[str, Any]]], random: Any, extra: str
@@ -177,7 +178,7 @@ CONFIG_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@law(500)
 @given(
     st.sampled_from(sorted(CHECKS)),
     RECORDS | VALUES,
@@ -207,7 +208,7 @@ WORKING = {
 }
 
 
-@settings(max_examples=300, deadline=None)
+@law(300)
 @given(st.sampled_from(sorted(CHECKS)), st.integers(0, 2), RECORDS)
 def test_a_pass_survives_only_with_evidence(name: str, index: int, record: Any) -> None:
     """Whatever passes must stop passing when the calls are taken out of the record."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assertions import tool_sequence
@@ -15,6 +15,7 @@ from assertions.tool_calls.steps import Step
 from assertions.verdict import CheckResult
 from episodes.record import ToolCall
 from tests.assertions.makers import call, evidence_of
+from tests.support.laws import law
 
 NAMES = ("a", "b", "c", "ab")
 PATTERNS: tuple[dict[str, Any], ...] = (
@@ -88,7 +89,7 @@ def _meets(
     return True
 
 
-@settings(max_examples=400, deadline=None)
+@law(400)
 @given(
     st.lists(step_configs(), min_size=1, max_size=4),
     batched_calls(),
@@ -108,7 +109,7 @@ def test_the_verdict_is_that_of_trying_everything(
     assert all(0.0 <= score <= 1.0 for score in result.named_scores.values())
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(
     st.lists(step_configs(), min_size=1, max_size=4),
     batched_calls(),
@@ -128,7 +129,7 @@ def test_without_order_neither_listing_nor_calling_order_matters(
         assert first.named_scores.get(f"tool_sequence.{name}") == second.named_scores.get(f"tool_sequence.{name}")
 
 
-@settings(max_examples=200, deadline=None)
+@law(200)
 @given(st.lists(step_configs(), min_size=1, max_size=4), batched_calls())
 def test_the_stricter_mode_never_passes_where_the_looser_one_fails(
     steps: list[dict[str, Any]], calls: list[ToolCall]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from episodes.record import Episode, RoleUsage, StopReason
@@ -19,6 +19,7 @@ from providers.conversation.stop_signal import split_stop_signal
 from providers.conversation.turn_taking import converse
 from providers.recorder import CaseIdentity, Recorder
 from tests.providers.conversation.agents import ScriptedAgent
+from tests.support.laws import law
 
 PIECES = st.sampled_from(
     [
@@ -79,7 +80,7 @@ def play(replies: Sequence[str], answers: Sequence[str], first: str, opening: bo
     return recorder.episode(), model
 
 
-@settings(max_examples=150, deadline=None)
+@law(150)
 @given(REPLIES, ANSWERS, st.sampled_from(["user", "agent"]), st.booleans())
 def test_every_conversation_alternates_ends_and_hides_the_stop_signal(
     replies: list[str], answers: list[str], first: str, opening: bool
