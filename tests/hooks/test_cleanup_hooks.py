@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -186,22 +187,30 @@ def test_a_row_that_timed_out_is_swept_at_the_end(tmp_path: Path) -> None:
         assert not left_file(tmp_path / "home", run.eval_id).exists()
 
 
-def test_repeats_and_workers_side_by_side_are_each_cleaned_up(tmp_path: Path) -> None:
-    with github_server() as server:
-        cases = []
-        for number in range(1, 5):
-            server.open_pull(number, f"evals/{number}/spoke", created_at=now())
-            cases.append(_case(f"case {number}", creates=number, branch=f"evals/{number}/spoke", then="answer"))
-        run = run_promptfoo(
-            tmp_path / "run",
-            _config(*cases),
-            _environment(tmp_path / "home", server),
-            ["-j", "4", "--repeat", "2"],
-        )
-        assert [row["namedScores"].get("cleanup_ok") for row in run.rows] == [1] * 8
-        assert [pull.state for pull in server.pulls.values()] == ["closed"] * 4
+def test_sixteen_at_a_time_with_repeats_two_providers_and_two_runs_are_each_cleaned_up(tmp_path: Path) -> None:
+    with github_server() as server, ThreadPoolExecutor(2) as pool:
+
+        def run_of(numbers: range) -> Run:
+            cases = []
+            for number in numbers:
+                server.open_pull(number, f"evals/{number}/spoke", created_at=now())
+                cases.append(_case(f"case {number}", creates=number, branch=f"evals/{number}/spoke", then="answer"))
+            config = _config(*cases)
+            (provider,) = config["providers"]
+            config["providers"] = [provider | {"label": label} for label in ("one", "two")]
+            return run_promptfoo(
+                tmp_path / f"run-{numbers.start}",
+                config,
+                _environment(tmp_path / "home", server),
+                ["-j", "16", "--repeat", "2"],
+            )
+
+        runs = list(pool.map(run_of, (range(1, 5), range(5, 9))))
+        for run in runs:
+            assert [row["namedScores"].get("cleanup_ok") for row in run.rows] == [1] * 16
+            assert not left_file(tmp_path / "home", run.eval_id).exists()
+        assert [pull.state for pull in server.pulls.values()] == ["closed"] * 8
         assert list(server.branches) == ["main"]
-        assert not left_file(tmp_path / "home", run.eval_id).exists()
 
 
 def test_the_local_portal_is_found_again_though_it_had_ended_in_between(tmp_path: Path) -> None:
