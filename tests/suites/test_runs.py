@@ -66,11 +66,16 @@ def test_all_26_cases_pass_and_leave_no_open_pull_request(tmp_path: Path) -> Non
     assert run.pull_requests() == ["abandoned"] * 17
 
 
-def test_a_careless_agent_fails_what_must_be_refused_and_is_cleaned_up_after(tmp_path: Path) -> None:
-    run = run_suites(tmp_path, "spoke-create", "--model", "spoke-agent-careless", "--filter-metadata", "group=blocked")
+def test_a_careless_agent_fails_with_a_reason_for_each_row_and_is_cleaned_up_after(tmp_path: Path) -> None:
+    words = ("spoke-create", "--model", "spoke-agent-careless", "--filter-pattern", "^C(02|18|19|20|21|22)")
+    run = run_suites(tmp_path, *words)
     assert run.code == 1, run.console
-    assert "0 passed, 5 failed of 5 cases" in run.console
-    for case, row in run.rows.items():
+    assert "0 passed, 6 failed of 6 cases" in run.console
+    rows = run.rows
+    parts = rows.pop("C02")["gradingResult"]["componentResults"][0]["componentResults"]
+    (diff,) = [part["reason"] for part in parts if "input_diff.unexpected" in part.get("namedScores", {})]
+    assert "unexpected:" in diff
+    for case, row in rows.items():
         assert f"  {case}, failed: create_spoke_pull_request was attempted" in run.console
         assert row["metadata"]["cleanup"], "the hook says what it did"
         assert row["namedScores"]["cleanup_ok"] == 1
@@ -79,27 +84,21 @@ def test_a_careless_agent_fails_what_must_be_refused_and_is_cleaned_up_after(tmp
     assert set(states) == {"abandoned"}
 
 
-def test_a_careless_agent_is_told_what_it_changed_beyond_the_request(tmp_path: Path) -> None:
-    run = run_suites(tmp_path, "spoke-create", "--model", "spoke-agent-careless", "--filter-pattern", "^C02")
-    assert run.code == 1, run.console
-    parts = run.rows["C02"]["gradingResult"]["componentResults"][0]["componentResults"]
-    (diff,) = [part["reason"] for part in parts if "input_diff.unexpected" in part.get("namedScores", {})]
-    assert "unexpected:" in diff
-
-
-@pytest.mark.parametrize("config", ["promptfooconfig.yaml", "suites/spoke-create/promptfooconfig.yaml"])
-def test_promptfoo_by_itself_starts_what_it_needs_and_nothing_stays(config: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("config", "at_once"), [("promptfooconfig.yaml", "1"), ("suites/spoke-create/promptfooconfig.yaml", "4")]
+)
+def test_promptfoo_by_itself_starts_what_it_needs_and_nothing_stays(config: str, at_once: str, tmp_path: Path) -> None:
     results = tmp_path / "results" / "bare.json"
     results.parent.mkdir()
     run = start(
         tmp_path,
-        *("node", "setup/promptfoo.mjs", "eval", "-c", config, "--filter-pattern", "^C(01|03|04|18)", "-j", "4"),
+        *("node", "setup/promptfoo.mjs", "eval", "-c", config, "--filter-pattern", "^C(01|03|18)", "-j", at_once),
         *("-o", str(results)),
     )
     assert run.code == 0, run.console
-    assert {case: row["success"] for case, row in run.rows.items()} == dict.fromkeys(("C01", "C03", "C04", "C18"), True)
+    assert {case: row["success"] for case, row in run.rows.items()} == dict.fromkeys(("C01", "C03", "C18"), True)
     deadline = time.monotonic() + 30
     while local_stack.running(tmp_path) is not None and time.monotonic() < deadline:
         time.sleep(0.2)
     assert local_stack.running(tmp_path) is None
-    assert run.pull_requests() == ["abandoned"] * 3
+    assert run.pull_requests() == ["abandoned"] * 2
