@@ -143,7 +143,8 @@ def _duration(seconds: float) -> str:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(_STACK.split(text, maxsplit=1)[0].split())
+    lines = (" ".join(part.split()) for part in _STACK.split(text, maxsplit=1)[0].splitlines())
+    line = "; ".join(part for part in lines if part)
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
 
 

@@ -70,6 +70,7 @@ def problems_of_case(case: Case, offered: Collection[str]) -> Iterator[Problem]:
     if case.id and isinstance(description, str) and description.split(maxsplit=1)[:1] != [case.id]:
         yield case.problem(["description"], f"must begin with the id {case.id}, so that --filter-pattern finds it")
     yield from _placeholders(case, case.variables)
+    yield from _credentials(case, (), case.test)
     for position, assertion in enumerate(case.assertions):
         for path, name in named_tools(assertion.get("config")):
             if not is_offered(name, offered):
@@ -77,6 +78,20 @@ def problems_of_case(case: Case, offered: Collection[str]) -> Iterator[Problem]:
                     ["assert", position, "config", *path],
                     f"no server offers a tool {name}{nearest(name, offered)}; known are {', '.join(sorted(offered))}",
                 )
+
+
+def _credentials(case: Case, path: tuple[Step, ...], value: Any) -> Iterator[Problem]:
+    """promptfoo stores a case as it is written, before any of our code could mask anything in it."""
+    from endpoints.redaction import find
+
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _credentials(case, (*path, key), item)
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _credentials(case, (*path, position), item)
+    elif isinstance(value, str) and find(value):
+        yield case.problem(path, "holds what looks like a credential, and promptfoo would store it; take it out")
 
 
 def problems_among(cases: Sequence[Case]) -> Iterator[Problem]:

@@ -207,6 +207,25 @@ def test_a_test_for_promptfoo_is_tied_to_its_suite_and_finds_its_files(tmp_path:
     assert "suite" not in case.test["metadata"]
 
 
+@pytest.mark.parametrize(
+    ("place", "line"), [("request: Please", 4), ("description: T01", 1)], ids=["what a developer says", "description"]
+)
+def test_a_credential_in_a_case_is_refused_because_promptfoo_would_store_it(
+    place: str, line: int, tmp_path: Path, checkout: Path
+) -> None:
+    made_up = "AccountKey=" + "Zm9vYmFyYmF6" * 7 + "=="
+    file = tmp_path / "cases.yaml"
+    assert place in GOOD
+    file.write_text(GOOD.replace(place, f"{place} {made_up}"), encoding="utf-8")
+    with pytest.raises(CaseFileError) as caught:
+        read_cases([file], checkout=checkout)
+    (problem,) = caught.value.problems
+    assert str(problem).endswith(
+        f":{line}: holds what looks like a credential, and promptfoo would store it; take it out"
+    )
+    assert "Zm9v" not in str(caught.value)
+
+
 def test_the_entry_for_promptfoo_reads_a_file_of_the_checkout(tmp_path: Path) -> None:
     file = tmp_path / "cases.yaml"
     file.write_text(GOOD, encoding="utf-8")
