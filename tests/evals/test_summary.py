@@ -109,6 +109,11 @@ def test_a_reason_is_one_line_of_bounded_length_without_a_stack() -> None:
     assert "  C01, error: Error: gone" in lines
 
 
+def test_the_lines_of_a_reason_stay_apart_on_their_one_line() -> None:
+    diff = row(Status.FAILED, reason="1 expected change missing\nmissing: ~ /a → true\n\n")
+    assert "failed: 1 expected change missing; missing: ~ /a → true\n" in in_words(outcome(diff))
+
+
 def test_what_is_left_is_told_with_the_command_that_finishes_it(tmp_path: Path) -> None:
     text = in_words(outcome(PASSED, leftovers=LEFT, results_file=tmp_path / "r.json"))
     assert (
