@@ -55,8 +55,9 @@ def prepare(
 ) -> PreparedCase:
     """Prepare `checks` (name and config of each) for the episodes of one case.
 
-    Recorded pull requests are usually abandoned by now, so `look_up: false` is set unless `look_up` is; and checks that
-    ask a model are left out unless `ask_judges` is. `checked` says that the configs are known to be right.
+    Recorded pull requests are usually abandoned by now, so `look_up: false` is set unless `look_up` is: what the record
+    holds of their host's answer counts, else the creating tool's. Checks that ask a model are left out unless
+    `ask_judges` is. `checked` says that the configs are known to be right.
 
     Raises:
         ConfigError: a config is wrong.

@@ -1,7 +1,8 @@
 """`evals grade`: judge recorded episodes again, in bulk and in one process, without promptfoo and without an agent.
 
-Checks that ask a model are left out, and pull requests are judged by what the creating tool said, because they are
-usually abandoned by now; two options change that. EPISODES are .jsonl or .json files: records of ours, promptfoo's
+Checks that ask a model are left out, and no host is asked about pull requests, because they are usually abandoned by
+now: they are judged by what the host said when the episode ended, or, where the record does not hold that, by what the
+creating tool said. Two options change that. EPISODES are .jsonl or .json files: records of ours, promptfoo's
 results, or what other programs wrote (chat messages, Responses items, LangChain messages, spans), each line with its
 `caseId`.
 """
@@ -59,7 +60,9 @@ def main(arguments: list[str]) -> int:
     options.add_argument("--format", choices=shapes, default="auto", help="shape of what other programs wrote")
     options.add_argument("--case", help="the case of all episodes that do not name one")
     options.add_argument("--ask-judges", action="store_true", help="also make the checks that ask a model")
-    options.add_argument("--look-up", action="store_true", help="look pull requests up at their host")
+    options.add_argument(
+        "--look-up", action="store_true", help="ask the host about pull requests whose record does not hold its answer"
+    )
     options.add_argument("--json", type=Path, help="write one line per episode: verdict, reason, named scores")
     chosen = options.parse_args(arguments)
     cases = prepared_cases(chosen.cases, ask_judges=chosen.ask_judges, look_up=chosen.look_up)

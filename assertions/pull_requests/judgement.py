@@ -32,8 +32,8 @@ def judge(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
 
     Config: `required` (default true; false means that none may have been created), `max` (default 1), `hosts` (kinds),
     `created_by` (tools, for records without a list of their own), `open` (default true), `target_branch`,
-    `source_branch`, `title` (globs), `allowed_paths` (globs), `look_up` (default true; false believes the creating
-    tool's result).
+    `source_branch`, `title` (globs), `allowed_paths` (globs), `look_up` (default true; false asks no host: what the
+    record holds of the host's answer counts, else the creating tool's result).
     """
     calls = evidence.calls()
     episode = evidence.record()
@@ -104,8 +104,12 @@ def _linked(created: Sequence[Created], claimed: Sequence[Claim]) -> CheckResult
 
 
 def _states(created: Sequence[Created], config: Mapping[str, Any]) -> list[CheckResult]:
-    """What the host says, part by part. A replayed pull request is unknown to every host: its result has to do."""
-    by_result = [pull for pull in created if pull.replayed or config.get("look_up", True) is False]
+    """What the host says, part by part. A replayed pull request is unknown to every host: its result has to do.
+
+    Without `look_up` nobody is asked now, but an answer from the end of the episode, in the record, is an answer.
+    """
+    look_up = config.get("look_up", True) is not False
+    by_result = [pull for pull in created if pull.replayed or (pull.at_host is None and not look_up)]
     by_host = [pull for pull in created if pull not in by_result]
     states: dict[str, State | None] = {pull.url.text: from_result(pull) for pull in by_result}
     if by_host:

@@ -50,16 +50,16 @@ def created_pull_requests(
     read from the results of those tools, which serves records that other programs wrote.
     """
     found: dict[object, Created] = {}
+    listed = [(read, pull.at_host) for pull in episode.pull_requests if (read := parse(pull.url)) is not None]
     if creating_tools:
+        answers = {read.key: at_host for read, at_host in listed}
         for call in calls:
             if call.status is ToolStatus.OK and any(fnmatchcase(call.name, pattern) for pattern in creating_tools):
                 for url in find_in_value(call.result):
-                    found.setdefault(url.key, Created(url, call))
+                    found.setdefault(url.key, Created(url, call, answers.get(url.key)))
         return tuple(found.values())
-    for pull in episode.pull_requests:
-        read = parse(pull.url)
-        if read is not None:
-            found.setdefault(read.key, Created(read, _proof(read, calls), pull.at_host))
+    for read, at_host in listed:
+        found.setdefault(read.key, Created(read, _proof(read, calls), at_host))
     return tuple(found.values())
 
 

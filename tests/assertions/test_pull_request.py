@@ -350,3 +350,46 @@ def test_what_the_host_said_when_the_episode_ended_is_believed_and_nobody_is_ask
     assert result.reason.endswith("is completed, not open (says its host)")
     result = judge(recorded(AtHost(exists=False, asked_at="2026-01-01T00:00:00+00:00")), {})
     assert result.reason.endswith("does not exist at its host")
+
+
+ANSWER = AtHost(True, "2026-01-01T00:00:00+00:00", "active", "Copy", "agent/spoke-a", "main", ("spokes/a.json",))
+
+
+def test_without_looking_up_the_hosts_recorded_answer_tells_what_the_tools_result_does_not() -> None:
+    config = OFFLINE | {"target_branch": "main", "source_branch": "agent/*", "allowed_paths": ["spokes/*.json"]}
+    silent = creates({"url": URL})
+    untold = conversation(silent, messages=[says("assistant", URL)], pull_requests=[pull()])
+    assert judge(untold, config).reason == (
+        f"NOT EVALUATED: pull_request.open: {URL}: the creating tool does not tell the status"
+    )
+    told = conversation(silent, messages=[says("assistant", URL)], pull_requests=[replace(pull(), at_host=ANSWER)])
+    result = judge(told, config)
+    assert (result.verdict, result.reason) == (
+        PASS,
+        f"{URL}: created by create in turn 1, its URL stands in the answer, it exists at its host, it is open, its "
+        "target branch is right, its source branch is right, it changes allowed paths only",
+    )
+
+
+def test_without_looking_up_the_hosts_recorded_answer_counts_more_than_what_the_tool_said() -> None:
+    assert judge(recorded(ANSWER)).verdict is PASS
+    result = judge(recorded(replace(ANSWER, status="abandoned")))
+    assert result.reason == f"pull_request.open: {URL} is abandoned, not open (says its host)"
+    result = judge(recorded(AtHost(exists=False, asked_at="2026-01-01T00:00:00+00:00")))
+    assert result.reason == f"pull_request.exists: {URL} does not exist at its host"
+
+
+def test_the_hosts_recorded_answer_is_found_for_a_pull_request_that_a_named_tool_proves() -> None:
+    result = judge(recorded(replace(ANSWER, status="completed")), OFFLINE | {"created_by": "create"})
+    assert result.reason == f"pull_request.open: {URL} is completed, not open (says its host)"
+
+
+def test_without_looking_up_only_the_pull_requests_without_a_recorded_answer_are_judged_by_their_tool() -> None:
+    messages = [says("assistant", f"{URL} {OTHER}")]
+    other = creates({"url": OTHER, "status": "active", "targetBranch": "release"})
+    pulls = [replace(pull(), at_host=ANSWER), pull(OTHER)]
+    evidence = conversation(creates(), other, messages=messages, pull_requests=pulls)
+    result = judge(evidence, OFFLINE | {"max": 2, "target_branch": "main"})
+    assert result.reason == (
+        f"pull_request.target_branch: {OTHER} has the target branch 'release'; expected 'main' (says the creating tool)"
+    )

@@ -12,7 +12,7 @@ import pytest
 
 from assertions import Verdict, grade_episode, prepare
 from assertions.verdict import ConfigError
-from episodes.record import Episode, PullRequest, StopReason, ToolCall, ToolStatus
+from episodes.record import AtHost, Episode, PullRequest, StopReason, ToolCall, ToolStatus
 from evals.__main__ import main
 from evals.exit_codes import Exit
 
@@ -115,6 +115,22 @@ def test_failures_are_grouped_by_reason_and_decide_the_exit_code(
         line.startswith("  1 x T02 tool_not_executed: create_spoke_pull_request was attempted") for line in lines
     )
     assert any("NOT EVALUATED: tool telemetry is missing" in line for line in lines)
+
+
+def test_a_pull_request_is_judged_by_what_its_host_said_when_the_episode_ended(
+    cases: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    silent = call("create_spoke_pull_request", {}, {"url": URL})
+    untold = episode("T01", call("get_spoke", {"name": "spoke-a-dev"}), silent, answer=f"Here: {URL}")
+    assert grade(write(tmp_path, [untold]), cases) == Exit.NOT_EVALUATED
+    capsys.readouterr()
+    answer = AtHost(True, "2026-01-01T00:00:00+00:00", "active", "Copy", "agent/spoke-a", "main", ("spokes/a.json",))
+    (pull,) = untold.pull_requests
+    told = replace(untold, pull_requests=(replace(pull, at_host=answer),))
+    assert grade(write(tmp_path, [told]), cases) == Exit.PASSED
+    elsewhere = replace(untold, pull_requests=(replace(pull, at_host=replace(answer, target_branch="release")),))
+    assert grade(write(tmp_path, [elsewhere]), cases) == Exit.FAILED
+    assert "has the target branch 'release'; expected 'main' (says its host)" in capsys.readouterr().out
 
 
 def test_what_can_not_be_judged_is_its_own_exit_code(
