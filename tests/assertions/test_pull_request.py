@@ -360,7 +360,7 @@ def test_without_looking_up_the_hosts_recorded_answer_tells_what_the_tools_resul
     silent = creates({"url": URL})
     untold = conversation(silent, messages=[says("assistant", URL)], pull_requests=[pull()])
     assert judge(untold, config).reason == (
-        f"NOT EVALUATED: pull_request.open: {URL}: the creating tool does not tell the status"
+        f"NOT EVALUATED: pull_request.open: {URL}: the creating tool does not tell the status (and 3 more of 6)"
     )
     told = conversation(silent, messages=[says("assistant", URL)], pull_requests=[replace(pull(), at_host=ANSWER)])
     result = judge(told, config)
