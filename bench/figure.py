@@ -11,16 +11,30 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """`value` in `unit`; `goal` in the same unit is the most that is allowed."""
+    """`value` in `unit`; `goal` in the same unit is the most that is allowed, or with `at_least` the least.
+
+    Without a goal it is there for comparison: a peer's figure, or one that says why another is as it is.
+    """
 
     name: str
     value: float
     unit: str
-    goal: float
+    goal: float | None = None
+    at_least: bool = False
 
     @property
     def holds(self) -> bool:
-        return self.value <= self.goal
+        if self.goal is None:
+            return True
+        return self.value >= self.goal if self.at_least else self.value <= self.goal
+
+    @property
+    def verdict(self) -> str:
+        """The goal and whether it holds, in words; empty without a goal."""
+        if self.goal is None:
+            return ""
+        most = "at least" if self.at_least else "at most"
+        return f"(goal: {most} {self.goal:g})  {'holds' if self.holds else 'DOES NOT HOLD'}"
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -28,6 +42,7 @@ class Figure:
             "value": round(self.value, 3),
             "unit": self.unit,
             "goal": self.goal,
+            "atLeast": self.at_least,
             "holds": self.holds,
         }
 
