@@ -22,7 +22,7 @@ from typing import Any
 from endpoints import settings
 
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
-PEERS = ("agentevals", "deepeval", "google-adk", "pydantic-evals", "tau2")
+PEERS = ("agentevals", "azure-ai-evaluation", "deepeval", "google-adk", "pydantic-evals", "tau2")
 """Each has a `<name>.in` and its compiled `<name>.txt` in `requirements/`."""
 
 QUIET = {
