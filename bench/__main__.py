@@ -1,7 +1,7 @@
 """`npm run bench`: measure what a run costs beyond its model calls.
 
-`--json FILE` writes a list of {"name", "value", "unit", "goal", "atLeast", "holds"}; `goal` is null for a figure that is there for
-comparison. The exit code is 1 when a goal does not hold.
+`--json FILE` writes a list of {"name", "value", "unit", "goal", "atLeast", "holds"}; `goal` is null for a figure that
+is there for comparison. The exit code is 1 when a goal does not hold.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bench.figure import Figure
 BENCHMARKS: dict[str, str] = {
     "suites": "all 26 cases offline against the same rows with canned answers and one trivial assertion",
     "assertions": "one assertion's process against a bare get_assert, and contract with all checks of a case",
-    "hooks": "the process of afterEach with nothing to do against a hook that does nothing",
+    "hooks": "the process of afterEach without its work against a hook that does nothing",
     "turns": "time per turn of the agent's loop that is not the model's",
     "worker": "peak memory of a provider worker that ran every case",
     "start": "our own overhead when everything is set up",

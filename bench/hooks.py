@@ -1,14 +1,17 @@
-"""The process of `afterEach` for a row that created nothing, against the one of a hook that does nothing."""
+"""The process of `afterEach` without its work, against the one that promptfoo starts for a hook that does nothing."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from bench.figure import Figure, interleaved
-from bench.process import process
+from bench.process import environment_of, process
 from bench.runs import CHECKOUT
 from episodes.ledger import Ledger
 from episodes.record import Episode, StopReason, ToolCall, ToolStatus
@@ -22,12 +25,14 @@ def measure() -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         arguments = _arguments(home)
-        starts = [
-            process(script, "afterEach", arguments, home, _did_something)
-            for script in (CHECKOUT / "bench/idle_hook.py", CHECKOUT / "hooks/cleanup.py")
-        ]
-        bare, ours = interleaved(starts, ROUNDS)
-    return [Figure("afterEach with nothing to do / bare afterEach", ours / bare, "x", 1.25)]
+        bare, ours = interleaved(
+            [
+                process(CHECKOUT / "bench/idle_hook.py", "afterEach", arguments, home),
+                _started_by_the_gate(arguments, home),
+            ],
+            ROUNDS,
+        )
+    return [Figure("process of afterEach, without the work / bare one", ours / bare, "x", 1.25)]
 
 
 def _arguments(home: Path) -> Path:
@@ -50,5 +55,15 @@ def _arguments(home: Path) -> Path:
     return path
 
 
-def _did_something(result: object) -> str:
-    return "" if result is None else "had nothing to do and did something"
+def _started_by_the_gate(arguments: Path, home: Path) -> Callable[[], None]:
+    """What `hooks/cleanup.mjs` starts, for a row that turns out to have nothing to clean up."""
+    row = json.dumps(json.loads(arguments.read_text())[0]).encode()
+    environment = environment_of(home)
+
+    def start() -> None:
+        command = [sys.executable, str(CHECKOUT / "hooks/cleanup.py")]
+        done = subprocess.run(command, input=row, check=True, stdout=subprocess.PIPE, env=environment)
+        if json.loads(done.stdout) is not None:
+            raise RuntimeError("hooks/cleanup.py: had nothing to do and did something")
+
+    return start

@@ -22,7 +22,7 @@ def process(
     is wrong with what it returned."""
     output = arguments.with_suffix(".out")
     command = [sys.executable, str(WRAPPER), str(script), function, str(arguments), str(output)]
-    environment = _environment(home)
+    environment = environment_of(home)
 
     def start() -> None:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment)
@@ -33,6 +33,7 @@ def process(
     return start
 
 
-def _environment(home: Path) -> Mapping[str, str]:
+def environment_of(home: Path) -> Mapping[str, str]:
+    """The environment of such a process, with `home` as data folder."""
     kept = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**kept, "EVALS_HOME": str(home)}

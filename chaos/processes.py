@@ -60,4 +60,4 @@ def _is(victim: Victim, leader: bool, command: str) -> bool:
         return leader
     if victim is Victim.WORKER:
         return "persistent_wrapper.py" in command
-    return "/wrapper.py" in command and "hooks/cleanup.py" in command
+    return "hooks/cleanup.py" in command

@@ -111,7 +111,7 @@ def _kill(kill: Kill, process: subprocess.Popen[bytes], stage: Stage, chance: ra
 
 def _config(round_: Round) -> dict[str, Any]:
     requests = _requests()
-    hooks = CHECKOUT / "hooks" / "cleanup.py"
+    hooks = ("cleanup.py:beforeAll", "cleanup.mjs:afterEach", "cleanup.py:afterAll")
     provider = {
         "id": f"file://{CHECKOUT / 'providers' / 'simulated_user.py'}",
         "config": {"agent": "spoke", "deadlineSeconds": EPISODE_SECONDS, "timeout": 1000 * (EPISODE_SECONDS + 20)},
@@ -127,7 +127,7 @@ def _config(round_: Round) -> dict[str, Any]:
             }
             for index, number in enumerate(round_.episodes)
         ],
-        "extensions": [f"file://{hooks}:{hook}" for hook in ("beforeAll", "afterEach", "afterAll")],
+        "extensions": [f"file://{CHECKOUT}/hooks/{hook}" for hook in hooks],
     }
 
 

@@ -1,4 +1,4 @@
-"""For a process that promptfoo starts for one function call: it ends at once, so collecting garbage is lost time.
+"""For a process that is started for one function call: it ends at once, so collecting garbage is lost time.
 
 Python looks for garbage while modules are imported and once more, through everything that is alive, when the process
 ends; together that takes as long as all checks of a case. Elsewhere (tests, bulk grading, workers) nothing changes.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import gc
 import sys
 
-_WRAPPER = "wrapper.py"
-"""The script that promptfoo starts for an assertion, a hook or a test generator."""
+_SHORT = ("wrapper.py", "cleanup.py")
+"""The script that promptfoo starts for an assertion, a hook or a test generator, and the hook that ours starts."""
 
 
 def begin() -> None:
-    """Stop collecting, when this process is one of promptfoo's short ones."""
+    """Stop collecting, when this process is a short one."""
     if _is_short():
         gc.disable()
 
@@ -26,4 +26,4 @@ def end() -> None:
 
 
 def _is_short() -> bool:
-    return sys.argv[0].replace("\\", "/").rpartition("/")[2] == _WRAPPER
+    return sys.argv[0].replace("\\", "/").rpartition("/")[2] in _SHORT

@@ -1,7 +1,8 @@
-"""promptfoo's hooks: `extensions: [file://hooks/cleanup.py:beforeAll, …:afterEach, …:afterAll]`.
+"""promptfoo's hooks: `extensions: [file://hooks/cleanup.py:beforeAll, …/cleanup.mjs:afterEach, …/cleanup.py:afterAll]`.
 
 promptfoo starts a new process for each call, ends the whole run when `beforeAll` or `afterAll` raises, and carries on
-silently when `afterEach` does. So nothing here raises, and nothing is imported before it is needed.
+silently when `afterEach` does. So nothing here raises, and nothing is imported before it is needed. `cleanup.mjs` starts
+this file for rows that can have created something; with `cleanup.py:afterEach`, each row has a process.
 """
 
 from __future__ import annotations
@@ -28,3 +29,10 @@ def afterAll(context: dict[str, Any], _hook: dict[str, Any]) -> None:
     from hooks.whole_run import clean_run
 
     clean_run(context)
+
+
+if __name__ == "__main__":
+    import json
+    import sys
+
+    json.dump(afterEach(json.load(sys.stdin.buffer), {}), sys.stdout)

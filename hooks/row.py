@@ -24,8 +24,7 @@ def clean_row(context: dict[str, Any]) -> dict[str, Any] | None:
         run_id, step_id = record.get("evalId"), record.get("stepId")
         if isinstance(run_id, str) and run_id and isinstance(step_id, str) and step_id:
             named = [pull for pull in record.get("pullRequests") or [] if isinstance(pull, dict)]
-            if named or _mentioned(run_id, step_id):
-                return _clean(run_id, step_id, named, record)
+            return _clean(run_id, step_id, named, record)
     return answers[0] if answers else None
 
 
@@ -36,18 +35,6 @@ def _record_of(context: dict[str, Any]) -> dict[str, Any]:
         if isinstance(record, dict) and record.get("evalId"):
             return record
     return {}
-
-
-def _mentioned(run_id: str, step_id: str) -> bool:
-    """Whether the run's ledger has a line of this step. Reads the text only: most rows end here."""
-    from endpoints.settings import home
-    from episodes.ledger import ledger_file
-
-    try:
-        text = ledger_file(home(), run_id).read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return False
-    return f'"step": {json.dumps(step_id)}' in text
 
 
 def _clean(run_id: str, step_id: str, named: list[dict[str, Any]], record: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,7 +1,8 @@
 // Where things lie in this checkout. Node's standard library only, as everything in this folder: it runs before anything
 // is installed, on any Node from 18.
 
-import { dirname, join } from "node:path";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const WINDOWS = process.platform === "win32";
@@ -32,6 +33,12 @@ export function places(checkout = CHECKOUT) {
   };
 }
 
+/** The data folder: `EVALS_HOME`, or `.evals` in the checkout; as `endpoints.settings.home` finds it. */
+export function home(base = process.env, checkout = CHECKOUT) {
+  const given = (base.EVALS_HOME ?? "").trim();
+  return given ? resolve(given.replace(/^~(?=\/|$)/, () => homedir())) : join(checkout, ".evals");
+}
+
 /**
  * What our programs inherit: all but the wish to write no bytecode. Each assertion is a new process and would compile every
  * module that it imports anew.
@@ -43,11 +50,10 @@ export function inherited(base = process.env) {
 
 /** The environment of promptfoo: one Python, one database, no calls home. What is set already stays. */
 export function environment(at, base = process.env) {
-  const home = base.EVALS_HOME || join(at.checkout, ".evals");
   return {
     ...inherited(base),
     PROMPTFOO_PYTHON: base.PROMPTFOO_PYTHON || at.python,
-    PROMPTFOO_CONFIG_DIR: base.PROMPTFOO_CONFIG_DIR || join(home, "promptfoo"),
+    PROMPTFOO_CONFIG_DIR: base.PROMPTFOO_CONFIG_DIR || join(home(base, at.checkout), "promptfoo"),
     PROMPTFOO_DISABLE_TELEMETRY: base.PROMPTFOO_DISABLE_TELEMETRY || "1",
     PROMPTFOO_DISABLE_UPDATE: base.PROMPTFOO_DISABLE_UPDATE || "1",
   };

@@ -22,11 +22,14 @@ print(gc.isenabled(), gc.get_freeze_count() > 0)
 
 @pytest.mark.parametrize(
     ("name", "printed"),
-    [("wrapper.py", "False True"), ("persistent_wrapper.py", "True False"), ("grade.py", "True False")],
+    [
+        ("wrapper.py", "False True"),
+        ("cleanup.py", "False True"),
+        ("persistent_wrapper.py", "True False"),
+        ("grade.py", "True False"),
+    ],
 )
-def test_garbage_is_collected_everywhere_but_in_promptfoos_short_processes(
-    name: str, printed: str, tmp_path: Path
-) -> None:
+def test_garbage_is_collected_everywhere_but_in_short_processes(name: str, printed: str, tmp_path: Path) -> None:
     script = tmp_path / name
     script.write_text(SCRIPT.format(checkout=str(CHECKOUT)), encoding="utf-8")
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,8 +21,9 @@ from tests.support.github_server import REPOSITORY, TOKEN, GitHub, github_server
 from tests.support.promptfoo import CHECKOUT, Run, run_promptfoo
 
 PROVIDER = Path(__file__).with_name("creating_provider.py")
-HOOKS = CHECKOUT / "hooks" / "cleanup.py"
-ALL_HOOKS = ("beforeAll", "afterEach", "afterAll")
+HOOKS = CHECKOUT / "hooks"
+ALL_HOOKS = ("cleanup.py:beforeAll", "cleanup.mjs:afterEach", "cleanup.py:afterAll")
+ONLY_PYTHON = ("cleanup.py:beforeAll", "cleanup.py:afterEach", "cleanup.py:afterAll")
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +40,12 @@ def _case(description: str, answer: str = "done", **names: Any) -> dict[str, Any
     }
 
 
-def _config(*cases: dict[str, Any], hooks: tuple[str, ...] = ALL_HOOKS) -> dict[str, Any]:
+def _config(*cases: dict[str, Any], hooks: tuple[str, ...] = ALL_HOOKS, folder: Path = HOOKS) -> dict[str, Any]:
     return {
         "prompts": ["{{case}}"],
         "providers": [{"id": f"file://{PROVIDER}"}],
         "tests": list(cases),
-        "extensions": [f"file://{HOOKS}:{hook}" for hook in hooks],
+        "extensions": [f"file://{folder}/{hook}" for hook in hooks],
     }
 
 
@@ -53,6 +56,15 @@ def _environment(home: Path, server: GitHub) -> dict[str, str]:
         "EVALS_PULL_REQUEST_TOKEN": TOKEN,
         "EVALS_REPOSITORIES": REPOSITORY,
     }
+
+
+def _counting_python(folder: Path) -> tuple[Path, Path]:
+    """A Python that writes down what it was started with, in a folder with a space, and the file that tells."""
+    program, log = folder / "a python" / "python", folder / "started"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> "{log}"\nexec "{sys.executable}" "$@"\n')
+    program.chmod(0o755)
+    return program, log
 
 
 @dataclass(frozen=True)
@@ -185,6 +197,54 @@ def test_a_row_that_timed_out_is_swept_at_the_end(tmp_path: Path) -> None:
         assert "timed out" in run.row("hangs")["error"]
         assert server.pulls[2].state == "closed"
         assert not left_file(tmp_path / "home", run.eval_id).exists()
+
+
+@pytest.mark.parametrize(("hooks", "processes"), [(ALL_HOOKS, 4), (ONLY_PYTHON, 12)])
+def test_only_a_row_that_can_have_created_something_starts_a_process_for_its_hook(
+    hooks: tuple[str, ...], processes: int, tmp_path: Path
+) -> None:
+    checkout = tmp_path / "a checkout"
+    for file in ("hooks/cleanup.mjs", "hooks/cleanup.py", "setup/checkout.mjs"):
+        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(CHECKOUT / file, checkout / file)
+    python, started = _counting_python(tmp_path)
+    with github_server() as server:
+        for number in (2, 3):
+            server.open_pull(number, f"evals/{number}/spoke", created_at=now())
+        run = run_promptfoo(
+            tmp_path / "run",
+            _config(
+                *(_case(f"creates nothing {number}") for number in range(7)),
+                _case("raises", then="raise"),
+                _case("creates one", creates=2, branch="evals/2/spoke", then="answer"),
+                _case("creates one and loses the answer", creates=3, branch="evals/3/spoke", then="lose"),
+                hooks=hooks,
+                folder=checkout / "hooks",
+            ),
+            {**_environment(tmp_path / "home", server), "PROMPTFOO_PYTHON": str(python)},
+            ["-j", "16"],
+        )
+        assert [pull.state for pull in server.pulls.values()] == ["closed", "closed"]
+    scores = [row["namedScores"].get("cleanup_ok") for row in run.rows]
+    assert scores == [None] * 8 + [1, 1]
+    assert sum(f"{checkout}/hooks/cleanup.py" in line for line in started.read_text().splitlines()) == processes
+
+
+def test_a_hook_that_can_not_be_started_is_said_and_what_it_missed_is_swept_at_the_end(tmp_path: Path) -> None:
+    python, _ = _counting_python(tmp_path)
+    text = python.read_text()
+    python.write_text(text.replace("exec", 'case "$1" in */cleanup.py) echo "no room" >&2; exit 3;; esac\nexec'))
+    with github_server() as server:
+        server.open_pull(2, "evals/2/spoke", created_at=now())
+        run = run_promptfoo(
+            tmp_path / "run",
+            _config(_case("creates one", creates=2, branch="evals/2/spoke", then="answer")),
+            {**_environment(tmp_path / "home", server), "PROMPTFOO_PYTHON": str(python)},
+        )
+        assert server.pulls[2].state == "closed"
+    assert run.exit_code == 0
+    assert "cleanup" not in run.row("creates one")["metadata"]
+    assert "ERROR: afterEach could not be run: no room" in run.printed
 
 
 def test_sixteen_at_a_time_with_repeats_two_providers_and_two_runs_are_each_cleaned_up(tmp_path: Path) -> None:

@@ -43,9 +43,10 @@ class Run:
             client.close()
 
 
-def start(home: Path, *command: str) -> Run:
+def start(home: Path, *command: str, **variables: str) -> Run:
     environment = {name: text for name, text in os.environ.items() if not name.startswith(("EVALS_", "PROMPTFOO_"))}
     environment |= {"EVALS_HOME": str(home), "PROMPTFOO_CONFIG_DIR": str(home / "promptfoo"), "EVALS_CASSETTES": "off"}
+    environment |= variables
     done = subprocess.run(
         command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=400, check=False
     )
@@ -85,18 +86,30 @@ def test_a_careless_agent_fails_with_a_reason_for_each_row_and_is_cleaned_up_aft
 
 
 @pytest.mark.parametrize(
-    ("config", "at_once"), [("promptfooconfig.yaml", "1"), ("suites/spoke-create/promptfooconfig.yaml", "4")]
+    ("config", "at_once", "cases"),
+    [
+        ("promptfooconfig.yaml", "1", ["C01", "C03", "C18", "Q01", "Q02"]),
+        ("suites/spoke-create/promptfooconfig.yaml", "4", ["C01", "C03", "C18"]),
+    ],
 )
-def test_promptfoo_by_itself_starts_what_it_needs_and_nothing_stays(config: str, at_once: str, tmp_path: Path) -> None:
+def test_promptfoo_by_itself_starts_what_it_needs_and_nothing_stays(
+    config: str, at_once: str, cases: list[str], tmp_path: Path
+) -> None:
     results = tmp_path / "results" / "bare.json"
     results.parent.mkdir()
+    python, started = tmp_path / "python", tmp_path / "started"
+    python.write_text(f'#!/bin/sh\necho "$*" >> "{started}"\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
     run = start(
         tmp_path,
-        *("node", "setup/promptfoo.mjs", "eval", "-c", config, "--filter-pattern", "^C(01|03|18)", "-j", at_once),
-        *("-o", str(results)),
+        *("node", "setup/promptfoo.mjs", "eval", "-c", config, "-j", at_once, "-o", str(results)),
+        *("--filter-pattern", f"^({'|'.join(cases)})"),
+        PROMPTFOO_PYTHON=str(python),
     )
     assert run.code == 0, run.console
-    assert {case: row["success"] for case, row in run.rows.items()} == dict.fromkeys(("C01", "C03", "C18"), True)
+    assert {case: row["success"] for case, row in run.rows.items()} == dict.fromkeys(cases, True)
+    hooks = [line for line in started.read_text(encoding="utf-8").splitlines() if "/hooks/cleanup.py" in line]
+    assert len(hooks) == 4, "before the run, after it, and for the two rows that created something"
     deadline = time.monotonic() + 30
     while local_stack.running(tmp_path) is not None and time.monotonic() < deadline:
         time.sleep(0.2)
