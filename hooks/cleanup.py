@@ -1,8 +1,8 @@
 """promptfoo's hooks: `extensions: [file://hooks/cleanup.py:beforeAll, …/cleanup.mjs:afterEach, …/cleanup.py:afterAll]`.
 
 promptfoo starts a new process for each call, ends the whole run when `beforeAll` or `afterAll` raises, and carries on
-silently when `afterEach` does. So nothing here raises, and nothing is imported before it is needed. `cleanup.mjs` starts
-this file for rows that can have created something; with `cleanup.py:afterEach`, each row has a process.
+silently when `afterEach` does. So nothing here raises, and nothing is imported before it is needed. `cleanup.mjs`
+starts this file for rows that can have created something; with `cleanup.py:afterEach`, each row has a process.
 """
 
 from __future__ import annotations
