@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, str] = {
     "hooks": "the process of afterEach without its work against a hook that does nothing",
     "turns": "time per turn of the agent's loop that is not the model's",
     "worker": "peak memory of a provider worker that ran every case",
+    "memory": "peak and growth of a worker's memory over 200 episodes",
+    "throughput": "episodes in a minute at -j 1, 4, 8, 16 with a model that takes 300 ms, against the ideal",
     "start": "our own overhead when everything is set up",
 }
 """Name of the module in this folder, and what it measures. Each has `measure() -> list[Figure]`."""

@@ -16,7 +16,10 @@ from bench.runs import CHECKOUT
 
 @dataclass(frozen=True)
 class WorkerRun:
+    """`growth_mb` is by how much the memory at the end is more than that after the warm-up."""
+
     peak_mb: float
+    growth_mb: float
     ms_per_turn: float
 
 
@@ -24,12 +27,12 @@ def measure() -> list[Figure]:
     return [Figure("peak memory of a provider worker after 22 episodes", run_cases().peak_mb, "MB", 150)]
 
 
-def run_cases() -> WorkerRun:
-    """Start `bench.worker_process` and read what it measured of itself."""
+def run_cases(episodes: int | None = None, warm_up: int = 1) -> WorkerRun:
+    """Start `bench.worker_process` and read what it measured of itself. None: each case of spoke-create once."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "measured.json"
-        environment = os.environ | {"EVALS_HOME": folder}
-        command = [sys.executable, "-m", "bench.worker_process", str(result)]
+        environment = os.environ | {"EVALS_HOME": folder, "EVALS_CASSETTES": "off"}
+        command = [sys.executable, "-m", "bench.worker_process", str(result), str(episodes or 0), str(warm_up)]
         subprocess.run(command, cwd=CHECKOUT, env=environment, check=True)
         measured = json.loads(result.read_text())
-    return WorkerRun(measured["peakMb"], measured["msPerTurn"])
+    return WorkerRun(measured["peakMb"], measured["growthMb"], measured["msPerTurn"])
