@@ -49,3 +49,15 @@ def ask(path: Path, question: Mapping[str, Any], seconds: float = 10.0) -> dict[
         return None
     answer: dict[str, Any] = json.loads(line)
     return answer
+
+
+def remove_dead(pattern: str) -> None:
+    """Take away the sockets in our folder whose names match and that nobody listens at: those of killed runs."""
+    for path in private_folder().glob(pattern):
+        with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
+            try:
+                probe.connect(str(path))
+            except ConnectionRefusedError:
+                path.unlink(missing_ok=True)
+            except OSError:
+                continue

@@ -85,6 +85,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("EVALS_KEEP_BRANCHES", "pull requests", "yes: keep the branches of abandoned pull requests", "no"),
     Setting("PROMPTFOO_CONFIG_DIR", "promptfoo", "Folder of promptfoo's database and logs", "promptfoo in EVALS_HOME"),
     Setting("PROMPTFOO_PYTHON", "promptfoo", "Python that promptfoo starts", "the .venv of the checkout"),
+    Setting("EVALS_FORK_SERVER", "promptfoo", "Where a run forks its workers; the run sets it by itself"),
     Setting("EVALS_ENV_FILE", "set-up", "File with variables that are unset, or off", ".env in the checkout"),
     Setting("PYTHON", "set-up", "Python (3.11 or newer) that the .venv is made with", "the newest on PATH"),
 )

@@ -12,6 +12,7 @@ from pathlib import Path
 from endpoints.settings import CHECKOUT, SettingsError, home, problems, value
 from evals.command_line import CommandError
 from evals.exit_codes import Exit, worst
+from evals.fork_server import fork_server
 from evals.installation import environment, promptfoo_command
 from evals.promptfoo_process import Ended, run_promptfoo
 from evals.run_request import RunRequest, read_request
@@ -34,7 +35,7 @@ def main(arguments: list[str]) -> int:
     _check_cases(request, suites, known)
     _check_endpoints()
     codes = []
-    with signed_in(device=request.device):
+    with signed_in(device=request.device), fork_server():
         for suite in suites:
             code = _run(request, suite)
             codes.append(code)

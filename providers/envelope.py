@@ -100,12 +100,14 @@ def run_episode(
     context: Mapping[str, Any] | None,
     *,
     entry_keys: Collection[str] = (),
+    started: float | None = None,
 ) -> dict[str, Any]:
     """Run one episode on the worker's event loop, under a deadline below promptfoo's. Never raises.
 
-    `entry_keys` are the keys of the provider's config that `body` reads itself, such as `user`.
+    `entry_keys` are the keys of the provider's config that `body` reads itself, such as `user`. `started` is when
+    promptfoo's call came in, by this machine's monotonic clock; now, when it is not given.
     """
-    started = time.monotonic()
+    started = time.monotonic() if started is None else started
     recorder = Recorder(CaseIdentity("", "", "", ""))
     output: str | None = None
     try:
@@ -139,7 +141,8 @@ async def _within_deadline(body: EpisodeBody, call: ProviderCall, context: Mappi
                 async with call.setup.boundary:
                     output = await body(call)
                 call.recorder.conversation_ended()
-                await look_up_pull_requests(call.recorder, call.deadline)
+                await look_up_pull_requests(call.recorder, call.deadline, call.setup.boundary.cassette)
+                call.setup.boundary.settle()
                 return output
     except TimeoutError:
         if not call.deadline.passed:

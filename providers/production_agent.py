@@ -15,18 +15,11 @@ from typing import Any
 # for ever, one that answers with an error says what is wrong.
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from providers.envelope import ProviderCall, run_episode
-from providers.warm_up import start_warm_up
+from providers import worker
 
-start_warm_up()
+worker.prepare()
 
 
 def call_api(prompt: str, options: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-    """Answer one prompt. Never raises; see `run_episode` for the result."""
-    return run_episode(_body, prompt, options, context)
-
-
-async def _body(call: ProviderCall) -> str:
-    from providers.agent.single_answer import single_answer
-
-    return await single_answer(call)
+    """Answer one prompt. Never raises; see `providers.envelope` for the result."""
+    return worker.run("providers.agent.single_answer:single_answer", prompt, options, context)

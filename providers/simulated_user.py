@@ -15,20 +15,14 @@ from typing import Any
 # for ever, one that answers with an error says what is wrong.
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from providers.envelope import ProviderCall, run_episode
-from providers.warm_up import start_warm_up
+from providers import worker
 
-start_warm_up()
+worker.prepare()
 
 OWN_KEYS = ("maxTurns", "user", "judge")
 
 
 def call_api(prompt: str, options: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-    """Run one conversation. Never raises; see `run_episode` for the result."""
-    return run_episode(_body, prompt, options, context, entry_keys=OWN_KEYS)
-
-
-async def _body(call: ProviderCall) -> str:
-    from providers.conversation.episode import run_conversation
-
-    return await run_conversation(call)
+    """Run one conversation. Never raises; see `providers.envelope` for the result."""
+    body = "providers.conversation.episode:run_conversation"
+    return worker.run(body, prompt, options, context, entry_keys=OWN_KEYS)

@@ -11,8 +11,6 @@ import sys
 import threading
 from pathlib import Path
 
-from models import offline
-
 HEAVY = (
     "openai.resources.chat.completions",
     "openai.resources.responses",
@@ -22,6 +20,9 @@ HEAVY = (
     "providers.agent.mcp_server",
     "providers.agent.recorded_server",
     "providers.agent.factory",
+    "providers.envelope",
+    "providers.agent.single_answer",
+    "providers.conversation.episode",
 )
 """Modules that are first used inside an episode, where their import would count as the agent's time."""
 
@@ -36,10 +37,8 @@ class WrongPython(RuntimeError):
 def start_warm_up() -> None:
     """Begin to import; does nothing when it has begun."""
     global _thread
-    if offline.wanted():
-        offline.refuse_outside_connections()
     if _thread is None:
-        _thread = threading.Thread(target=_import_all, name="warm-up", daemon=True)
+        _thread = threading.Thread(target=_try_to_import, name="warm-up", daemon=True)
         _thread.start()
 
 
@@ -60,13 +59,22 @@ def ready() -> None:
         )
 
 
-def _import_all() -> None:
+def import_all() -> None:
+    """Import everything and make what every client shares.
+
+    Raises:
+        ImportError: something is not installed.
+    """
+    for name in HEAVY:
+        importlib.import_module(name)
+    from models.transport import tls_context
+
+    tls_context()
+
+
+def _try_to_import() -> None:
     global _missing
     try:
-        for name in HEAVY:
-            importlib.import_module(name)
-        from models.transport import tls_context
-
-        tls_context()
+        import_all()
     except ImportError as missing:
         _missing = missing

@@ -8,13 +8,11 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-import socket
 import socketserver
 import threading
-from pathlib import Path
 from typing import cast
 
-from endpoints.private_sockets import NotPrivate, private_folder
+from endpoints.private_sockets import NotPrivate, private_folder, remove_dead
 from endpoints.sign_in import Purpose
 from evals.sign_in.tokens import SignInError, Tokens
 
@@ -48,7 +46,7 @@ class TokenSocket:
             folder = private_folder()
         except NotPrivate as error:
             raise SignInError(f"{error}.") from None
-        _remove_dead(folder)
+        remove_dead("sign-in-*.sock")
         self.path = folder / f"sign-in-{secrets.token_hex(6)}.sock"
         self._server = Server(str(self.path), Handler)
         self.path.chmod(0o600)
@@ -72,15 +70,3 @@ def _answer(tokens: Tokens, purpose: str) -> dict[str, str | None]:
         return {"token": tokens.fresh(cast(Purpose, purpose))}
     except SignInError as error:
         return {"problem": str(error)}
-
-
-def _remove_dead(folder: Path) -> None:
-    """Sockets of runs that were killed: a file that nobody listens at."""
-    for path in folder.glob("sign-in-*.sock"):
-        with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
-            try:
-                probe.connect(str(path))
-            except ConnectionRefusedError:
-                path.unlink(missing_ok=True)
-            except OSError:
-                continue

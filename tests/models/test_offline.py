@@ -68,7 +68,7 @@ def test_only_loopback_counts_as_this_machine(host: str, local: bool) -> None:
 def test_a_provider_refuses_the_outside_when_the_environment_says_so() -> None:
     program = (
         "import os; os.environ['EVALS_OFFLINE'] = 'yes'\n"
-        "from providers.warm_up import start_warm_up; start_warm_up()\n"
+        "from providers import worker; worker.prepare()\n"
         "import socket; socket.create_connection(('192.0.2.1', 80), timeout=1)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -1,0 +1,235 @@
+"""An episode in a forked process: the same result as in the worker itself, and it ends with its worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.promptfoo import CHECKOUT
+
+WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/persistent_wrapper.py"
+SECONDS = 60.0
+
+AGENT = """
+import json, os, sys, time
+from contextlib import asynccontextmanager
+from providers.agent_protocol import AgentAnswer
+
+print("the agent was loaded", file=sys.stderr, flush=True)
+
+class Told:
+    name = "told"
+
+    def begin(self, history):
+        pass
+
+    async def answer(self, message):
+        here = {"pid": os.getpid(), "folder": os.getcwd(), "marker": os.environ.get("MARKER")}
+        if message == "wait":
+            with open("waiting", "w") as file:
+                file.write(str(here["pid"]))
+            time.sleep(60)
+        return AgentAnswer(json.dumps(here))
+
+@asynccontextmanager
+async def build_agent(setup):
+    setup.recorder.watch_tools()
+    yield Told()
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder to work in, with an agent that tells where it runs."""
+    (tmp_path / "told_agent.py").write_text(AGENT)
+    return tmp_path
+
+
+@contextmanager
+def fork_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    with tempfile.TemporaryDirectory(prefix="fs") as folder:  # the path of a socket must be short
+        path = str(Path(folder) / "w.sock")
+        server = subprocess.Popen(
+            [sys.executable, "-m", "providers.fork_server", path], stdin=subprocess.PIPE, cwd=CHECKOUT
+        )
+        try:
+            _until(lambda: Path(path).exists())
+            yield path, server
+        finally:
+            assert server.stdin is not None
+            server.stdin.close()
+            assert server.wait(SECONDS) == 0
+            assert not Path(path).exists()
+
+
+class Worker:
+    """A provider in promptfoo's own wrapper, as promptfoo starts it."""
+
+    def __init__(self, folder: Path, fork_server: str | None) -> None:
+        self._folder = folder
+        environment = {**os.environ, "PYTHONPATH": str(folder), "MARKER": "the worker's", "EVALS_HOME": str(folder)}
+        if fork_server is not None:
+            environment["EVALS_FORK_SERVER"] = fork_server
+        self.process = subprocess.Popen(
+            [sys.executable, str(WRAPPER), str(CHECKOUT / "providers/production_agent.py"), "call_api"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=environment,
+            text=True,
+        )
+
+    def ask(self, question: str) -> None:
+        context = {"vars": {"__evalId": "eval-1", "__evalStepId": "step-1"}, "test": {"metadata": {"id": "W1"}}}
+        config = {"agent": "told_agent:build_agent", "basePath": str(self._folder)}
+        (self._folder / "request.json").write_text(json.dumps([question, {"config": config}, context]))
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"CALL|call_api|{self._folder}/request.json|{self._folder}/response.json\n")
+        self.process.stdin.flush()
+
+    def result(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("DONE|"):
+                break
+        answer = json.loads((self._folder / "response.json").read_text())
+        assert answer["type"] == "result", answer
+        result: dict[str, Any] = answer["data"]
+        return result
+
+    def call(self, question: str) -> dict[str, Any]:
+        self.ask(question)
+        return self.result()
+
+    def end(self) -> str:
+        """End the worker and return what it wrote to stderr."""
+        _, errors = self.process.communicate("SHUTDOWN\n", timeout=SECONDS)
+        assert self.process.returncode == 0
+        return errors
+
+
+def _until(condition: Any) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def _where(result: dict[str, Any]) -> dict[str, Any]:
+    assert "error" not in result, result["error"]
+    told: dict[str, Any] = json.loads(result["output"])
+    return told
+
+
+def test_a_forked_episode_has_its_workers_environment_folder_modules_and_output_but_a_process_of_its_own(
+    place: Path,
+) -> None:
+    with fork_server() as (path, server):
+        worker = Worker(place, path)
+        first, second = _where(worker.call("where?")), _where(worker.call("and now?"))
+        assert first == second
+        assert (first["folder"], first["marker"]) == (str(place), "the worker's")
+        assert first["pid"] not in (worker.process.pid, server.pid)
+        assert "the agent was loaded" in worker.end()
+        _until(lambda: _gone(first["pid"]))
+
+
+def test_each_worker_has_a_process_of_its_own(place: Path) -> None:
+    with fork_server() as (path, _):
+        workers = [Worker(place, path) for _ in range(2)]
+        pids = {_where(worker.call("where?"))["pid"] for worker in workers}
+        assert len(pids) == 2
+        for worker in workers:
+            worker.end()
+
+
+def test_the_record_is_the_same_with_and_without_a_fork_server(place: Path) -> None:
+    def record(worker: Worker) -> dict[str, Any]:
+        metadata: dict[str, Any] = worker.call("where?")["metadata"]
+        worker.end()
+        told = json.loads(metadata["messages"][-1]["content"])
+        assert told.pop("pid")
+        metadata["messages"][-1]["content"] = told
+        return {key: value for key, value in metadata.items() if key != "timings"}
+
+    with fork_server() as (path, _):
+        forked = record(Worker(place, path))
+    assert forked == record(Worker(place, None))
+
+
+@pytest.mark.parametrize("killed", ["worker", "process"])
+def test_a_kill_in_mid_episode_ends_the_forked_process_and_leaves_a_record_where_there_is_a_worker(
+    place: Path, killed: str
+) -> None:
+    with fork_server() as (path, _):
+        worker = Worker(place, path)
+        worker.ask("wait")
+        _until(lambda: (place / "waiting").exists() and (place / "waiting").read_text())
+        pid = int((place / "waiting").read_text())
+        os.kill(worker.process.pid if killed == "worker" else pid, signal.SIGKILL)
+        _until(lambda: _gone(pid))
+        if killed == "worker":
+            worker.process.communicate()
+            return
+        result = worker.result()
+        assert result["error"] == (
+            "provider_error: the process of this worker ended in mid-episode (its connection was closed); "
+            "what it had done is not on record"
+        )
+        assert (result["metadata"]["caseId"], result["metadata"]["stepId"]) == ("W1", "step-1")
+        assert _where(worker.call("where?"))["pid"] not in (pid, worker.process.pid)
+        worker.end()
+
+
+def test_a_worker_runs_its_episodes_itself_where_no_fork_server_answers(place: Path) -> None:
+    worker = Worker(place, str(place / "nobody.sock"))
+    assert _where(worker.call("where?"))["pid"] == worker.process.pid
+    assert "the worker imports everything itself" in worker.end()
+
+
+def test_a_fork_server_that_can_not_import_sends_its_workers_to_do_it_themselves(place: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="fs") as folder:
+        path = Path(folder) / "w.sock"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+            listener.bind(str(path))
+            listener.listen()
+            worker = Worker(place, str(path))
+            connection, _ = listener.accept()
+            with connection, connection.makefile() as lines:
+                lines.readline()
+        worker.ask("where?")
+        assert _where(worker.result())["pid"] == worker.process.pid
+        assert "the fork server ended" in worker.end()
+
+
+def test_another_python_than_the_workers_forks_nothing(place: Path) -> None:
+    with fork_server() as (path, _), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.connect(path)
+        with Path(os.devnull).open("w") as nothing:
+            socket.send_fds(connection, [b"\0"], [nothing.fileno()] * 2)
+        worker = {"executable": "/other/python", "environment": {}, "folder": str(place), "path": []}
+        connection.sendall(json.dumps(worker).encode() + b"\n")
+        with connection.makefile() as lines:
+            answer = json.loads(lines.readline())
+            assert answer == {"problem": f"the worker's Python is /other/python, this one is {sys.executable}"}
+            assert lines.readline() == ""
