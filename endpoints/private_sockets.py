@@ -10,6 +10,7 @@ import json
 import os
 import socket
 import stat
+import struct
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,6 +33,18 @@ def private_folder() -> Path:
     if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.getuid() or state.st_mode & 0o077:
         raise NotPrivate(f"{folder} must be a folder that only you can enter; remove it and try again")
     return folder
+
+
+def same_user(connection: socket.socket) -> bool:
+    """Whether this user's own process is at the other end, as the kernel says, where it can be asked (Linux).
+
+    The folder keeps others out already. This holds when somebody has opened it since.
+    """
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True
+    _pid, user, _group = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
+    return bool(user == os.getuid())
 
 
 def ask(path: Path, question: Mapping[str, Any], seconds: float = 10.0) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import socketserver
 import threading
 from typing import cast
 
-from endpoints.private_sockets import NotPrivate, private_folder, remove_dead
+from endpoints.private_sockets import NotPrivate, private_folder, remove_dead, same_user
 from endpoints.sign_in import Purpose
 from evals.sign_in.tokens import SignInError, Tokens
 
@@ -32,6 +32,8 @@ class TokenSocket:
             timeout = _SECONDS
 
             def handle(self) -> None:
+                if not same_user(self.connection):
+                    return
                 # Whoever asks a broken question, or has gone, sees the connection close.
                 with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
                     question = json.loads(self.rfile.readline(_MAX_LINE))

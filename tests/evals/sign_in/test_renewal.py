@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,12 +14,10 @@ import pytest
 from authlib.integrations.requests_client import OAuth2Session
 
 from endpoints import SettingsError, redaction
-from endpoints.private_sockets import ask, private_folder
-from endpoints.sign_in import Purpose, fresh_token
+from endpoints.sign_in import fresh_token
 from evals.sign_in.openid_tokens import OpenIdTokens
 from evals.sign_in.provider import discover
 from evals.sign_in.session import signed_in
-from evals.sign_in.token_socket import TokenSocket
 from evals.sign_in.tokens import LIFE_SECONDS, SignInError
 from tests.support.openid_provider import OpenIdProvider
 
@@ -124,52 +120,6 @@ def test_while_the_provider_is_away_a_token_is_handed_out_until_its_end(provider
         provider.renewable.add(renewing)
         provider.token_answer = {}
         assert held.fresh("portal") in provider.valid
-
-
-class Held:
-    """Tokens that are simply there."""
-
-    who = lasts = "the test"
-
-    def fresh(self, purpose: Purpose) -> str | None:
-        if purpose == "model":
-            raise SignInError("the model's sign-in has ended")
-        return "token-of-the-portal"
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-
-@pytest.mark.parametrize(
-    "question", [b"", b"\n", b"{\n", b"[]\n", b'{"token": 1}\n', b'{"token": "admin"}\n', b"\xff\n", b"x" * 5000]
-)
-def test_a_broken_question_gets_no_token_and_the_next_one_is_answered(question: bytes) -> None:
-    with TokenSocket(Held()) as tokens:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as broken:
-            broken.settimeout(20)
-            broken.connect(str(tokens.path))
-            broken.sendall(question)
-            broken.shutdown(socket.SHUT_WR)
-            assert broken.recv(1000) in (b"", b'{"token": null}\n')
-        assert ask(tokens.path, {"token": "portal"}) == {"token": "token-of-the-portal"}
-        assert ask(tokens.path, {"token": "model"}) == {"problem": "the model's sign-in has ended"}
-    assert not tokens.path.exists()
-    assert ask(tokens.path, {"token": "portal"}) is None
-
-
-def test_an_asker_who_says_nothing_holds_nobody_up() -> None:
-    with TokenSocket(Held()) as tokens, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
-        silent.connect(str(tokens.path))
-        assert ask(tokens.path, {"token": "portal"}) == {"token": "token-of-the-portal"}
-
-
-def test_the_socket_of_a_killed_run_is_removed_and_that_of_a_living_one_stays() -> None:
-    dead = private_folder() / f"sign-in-{os.getpid()}-{threading.get_ident()}.sock"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as killed:
-        killed.bind(str(dead))
-    with TokenSocket(Held()) as living, TokenSocket(Held()):
-        assert not dead.exists()
-        assert ask(living.path, {"token": "portal"}) is not None
 
 
 def test_where_no_run_hands_out_tokens_there_is_none(tmp_path: Path) -> None:
