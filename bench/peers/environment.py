@@ -83,12 +83,8 @@ def python_of(peer: str, say: Callable[[str], None] = print) -> Path:
     Raises:
         PeerEnvironmentError: no such peer, or the packages can not be installed.
     """
-    if peer not in PEERS:
-        raise PeerEnvironmentError(f"There is no peer {peer!r}; there are {', '.join(PEERS)}.")
-    wanted = REQUIREMENTS / f"{peer}.txt"
-    parent = settings.home() / "peers"
-    folder = parent / f"{peer}-{_digest(wanted)}"
-    python, ready = folder / "bin" / "python", folder / "ready"
+    wanted, folder = _place(peer)
+    parent, python, ready = folder.parent, folder / "bin" / "python", folder / "ready"
     if ready.exists():
         return python
     parent.mkdir(parents=True, exist_ok=True)
@@ -106,6 +102,15 @@ def python_of(peer: str, say: Callable[[str], None] = print) -> Path:
     return python
 
 
+def is_made(peer: str) -> bool:
+    """Whether the environment of `peer` is there, and of the packages that are wanted now.
+
+    Raises:
+        PeerEnvironmentError: no such peer.
+    """
+    return (_place(peer)[1] / "ready").exists()
+
+
 def environment(home: Path) -> Mapping[str, str]:
     """The variables of a peer's process: nothing is sent, and what it writes by itself it writes below `home`.
 
@@ -113,6 +118,14 @@ def environment(home: Path) -> Mapping[str, str]:
     """
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TMPDIR") if name in os.environ}
     return {**kept, **QUIET, "HOME": str(home)}
+
+
+def _place(peer: str) -> tuple[Path, Path]:
+    """The compiled requirements of `peer`, and the folder that its environment has or will have."""
+    if peer not in PEERS:
+        raise PeerEnvironmentError(f"There is no peer {peer!r}; there are {', '.join(PEERS)}.")
+    wanted = REQUIREMENTS / f"{peer}.txt"
+    return wanted, settings.home() / "peers" / f"{peer}-{_digest(wanted)}"
 
 
 def _make(peer: str, folder: Path, python: Path, wanted: Path) -> None:

@@ -1,13 +1,12 @@
 """Our matchers beside promptfoo's own `trajectory:*`, which judge the same calls in one real run with tracing on.
 
-With settings that mean the same, both have to say the same on randomly chosen calls. Where promptfoo's answer is a trap
-(see `docs/matchers-compared.md`), both answers are asserted.
+With settings that mean the same, both have to say the same on randomly chosen calls. The verdicts of promptfoo that
+`docs/matchers-compared.md` shows are seen in the same run.
 """
 
 from __future__ import annotations
 
 import json
-import socket
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -17,7 +16,9 @@ import pytest
 
 from assertions.run_check import grade
 from assertions.verdict import Verdict
-from tests.assertions.compared import TRAPS
+from bench.peers import promptfoo_rows
+from bench.peers.rows import rows
+from bench.peers.verdicts import written
 from tests.assertions.makers import call, evidence_of
 from tests.support.promptfoo import run_promptfoo
 
@@ -110,40 +111,28 @@ def our_verdict(pair: Pair, calls: list[dict[str, Any]]) -> tuple[Verdict, str]:
     return result.verdict, result.reason
 
 
-def test_equal_settings_give_equal_verdicts_and_the_traps_are_caught(tmp_path: Path) -> None:
+def test_equal_settings_give_equal_verdicts_and_the_written_ones_are_those_of_promptfoo(tmp_path: Path) -> None:
     random = Random(SEED)
-    rows = [(random_calls(random), random_pairs(random)) for _ in range(ROWS)]
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    provider = Path(__file__).with_name("tracing_provider.py")
-    generated = [
+    generated = [(random_calls(random), random_pairs(random)) for _ in range(ROWS)]
+    tests = [
         {"description": f"row {index}", "vars": {"calls": json.dumps(calls)}, "assert": [pair.theirs for pair in pairs]}
-        for index, (calls, pairs) in enumerate(rows)
+        for index, (calls, pairs) in enumerate(generated)
     ]
-    traps = [
-        {"description": trap.row, "vars": {"calls": json.dumps(trap.spans)}, "assert": [trap.theirs]} for trap in TRAPS
-    ]
-    config = {
-        "prompts": ["{{calls}}"],
-        "providers": [{"id": f"file://{provider}", "config": {"receiver": f"http://127.0.0.1:{port}/v1/traces"}}],
-        "tracing": {"enabled": True, "otlp": {"http": {"enabled": True, "host": "127.0.0.1", "port": port}}},
-        "tests": generated + traps,
-    }
-    run = run_promptfoo(tmp_path, config)
-    compared = 0
-    for (calls, pairs), row in zip(rows, run.rows, strict=False):
+    compared = {row.id: promptfoo_rows.as_test(row) for row in rows()}
+    run = run_promptfoo(tmp_path, promptfoo_rows.traced(tests + [test for test in compared.values() if test]))
+    verdicts = 0
+    for (calls, pairs), row in zip(generated, run.rows, strict=False):
         components = row["gradingResult"]["componentResults"]
         assert len(components) == len(pairs), row
         for pair, component in zip(pairs, components, strict=True):
             verdict, reason = our_verdict(pair, calls)
             assert (verdict is Verdict.PASS) is component["pass"], (calls, pair, reason, component["reason"])
             assert verdict is not Verdict.NOT_EVALUATED
-            compared += 1
-    assert compared > 300
-    for trap in TRAPS:
-        (component,) = run.row(trap.row)["gradingResult"]["componentResults"]
-        assert component["pass"] is trap.theirs_passes, (trap.row, component["reason"])
+            verdicts += 1
+    assert verdicts > 300
+    said = {row_id: promptfoo_rows.verdict(run, row_id) if test else None for row_id, test in compared.items()}
+    assert said == {row_id: by_peer["promptfoo"] for row_id, by_peer in written()["verdicts"].items()}
+    assert promptfoo_rows.version() == written()["versions"]["promptfoo"]
 
 
 @pytest.mark.parametrize("mode", ["exact", "in_order"])

@@ -290,7 +290,7 @@ def test_every_script_of_the_root_package_starts_something_that_exists() -> None
         assert program == "node"
         assert (CHECKOUT / file).is_file()
         module = next((word for word in words if not word.startswith("--")), "evals")
-        assert (CHECKOUT / module / "__main__.py").is_file()
+        assert (CHECKOUT / module.replace(".", "/") / "__main__.py").is_file()
     # yarn berry runs a script without an installation only while its lock file describes this package.
     lock = (CHECKOUT / "yarn.lock").read_text(encoding="utf-8")
     for name, file in package["bin"].items():
