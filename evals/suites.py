@@ -50,7 +50,7 @@ def find_suites(root: Path = CHECKOUT) -> dict[str, Suite]:
     configs = {file.parent.name: file for file in sorted((root / "suites").glob(f"*/{CONFIG}"))}
     if (root / CONFIG).is_file():
         configs = {ALL: root / CONFIG, **configs}
-    return {name: _read(name, file) for name, file in configs.items()}
+    return {name: read_suite(name, file) for name, file in configs.items()}
 
 
 def choose(names: Sequence[str], known: Mapping[str, Suite]) -> list[Suite]:
@@ -70,7 +70,12 @@ def choose(names: Sequence[str], known: Mapping[str, Suite]) -> list[Suite]:
     return [known[name] for name in wanted]
 
 
-def _read(name: str, config: Path) -> Suite:
+def read_suite(name: str, config: Path) -> Suite:
+    """The suite of one promptfoo config.
+
+    Raises:
+        CommandError: it cannot be read; the sentence has its file and line.
+    """
     from formats.yaml_document import YamlProblem, read_yaml
 
     try:

@@ -26,6 +26,12 @@ def _pid(text: str) -> int:
     return int(text)
 
 
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m local", description="What stands in for production.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -51,12 +57,49 @@ def _parser() -> argparse.ArgumentParser:
         "parent process)",
     )
     serve.add_argument("--only", choices=["portal", "model"], help="serve one of the two")
+    _add_real_model(commands)
     return parser
+
+
+def _add_real_model(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    real = commands.add_parser("real-model", help="run a real small model until nobody needs it")
+    real.add_argument("--python", type=Path, required=True, metavar="PATH", help="the Python that has the engine")
+    real.add_argument("--model", type=Path, required=True, metavar="FILE", help="the model, as a GGUF file")
+    real.add_argument("--name", required=True, help="what requests call the model")
+    real.add_argument("--context", type=_count, required=True, metavar="TOKENS", help="longest conversation")
+    real.add_argument("--most-tokens", type=_count, required=True, metavar="N", help="longest answer")
+    real.add_argument("--threads", type=_count, required=True, metavar="N")
+    real.add_argument("--lease-pid", type=_pid, nargs="+", default=[], metavar="PID", help="as for serve")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line. Returns the exit code: 0 after a clean stop, 1 when it can not start."""
     options = _parser().parse_args(arguments)
+    return _real_model(options) if options.command == "real-model" else _serve(options)
+
+
+def _real_model(options: argparse.Namespace) -> int:
+    from local.real_model.serve import EngineError, Options, serve
+
+    try:
+        serve(
+            Options(
+                python=options.python,
+                model=options.model,
+                name=options.name,
+                context=options.context,
+                most_tokens=options.most_tokens,
+                threads=options.threads,
+                lease_pids=tuple(options.lease_pid),
+            )
+        )
+    except (EngineError, OSError) as error:
+        print(f"python -m local: the engine did not start: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _serve(options: argparse.Namespace) -> int:
     from local.handover import HandoverError
     from local.portal.data_folder import DataFolderError
     from local.portal.git_process import GitError

@@ -33,6 +33,11 @@ def listen(folder: Path, server: str, wanted: int | None) -> socket.socket:
     return listener
 
 
+def listen_anywhere() -> socket.socket:
+    """Listen on loopback, on any free port, which nobody is to remember."""
+    return _bound(0)
+
+
 def _last_or_any(last: int | None) -> socket.socket:
     if last is not None:
         with contextlib.suppress(OSError):

@@ -10,7 +10,6 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from local.handover import Handover, check_socket
 from local.leases import Leases
 from local.ports import listen
+from local.servers import server_of
 
 if TYPE_CHECKING:
     import uvicorn
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 LEASE_SECONDS = 0.5
 """How often the leases are looked at."""
-
-_STOP_SECONDS = 2
-"""How long requests that are being answered may take once the stack is told to stop."""
 
 Part = Literal["portal", "model"]
 
@@ -70,13 +67,13 @@ async def _serve(options: Options) -> None:
             cleanup.callback(listener.close)
             state, app = _portal(folder, listener, answer)
             cleanup.callback(state.close)
-            servers.append((_server(app), listener))
+            servers.append((server_of(app), listener))
         else:
             cleanup.callback(folder.close)
         if options.only != "portal":
             listener = listen(folder.path, "model", options.model_port)
             cleanup.callback(listener.close)
-            servers.append((_server(_model(listener, answer)), listener))
+            servers.append((server_of(_model(listener, answer)), listener))
         await _run(servers, Handover(options.socket_path, answer, leases), leases)
 
 
@@ -119,31 +116,6 @@ def _model(listener: socket.socket, answer: dict[str, Any]) -> ASGIApp:
     key = secrets.token_urlsafe(32)
     answer |= {"modelUrl": f"http://127.0.0.1:{listener.getsockname()[1]}/v1", "modelKey": key}
     return build_app(key)
-
-
-def _server(app: ASGIApp) -> uvicorn.Server:
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        """Leaves the signals to this module, because two servers share the process."""
-
-        @contextlib.contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            yield
-
-    return Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            lifespan="on",
-            ws="none",
-            proxy_headers=False,
-            server_header=False,
-            timeout_keep_alive=120,
-            timeout_graceful_shutdown=_STOP_SECONDS,
-        )
-    )
 
 
 async def _run(servers: list[tuple[uvicorn.Server, socket.socket]], handover: Handover, leases: Leases) -> None:

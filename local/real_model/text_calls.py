@@ -1,0 +1,92 @@
+"""Tool calls that a model has written as text.
+
+Small models often write a call into their answer instead of making it. What is read here is only what is a call and
+nothing else: the whole answer consists of one or more JSON objects `{"name": …, "arguments": {…}}`, bare, in a fenced
+block or between `<tool_call>` tags, and each names a tool that was offered. One word beside it, a name that nobody
+offered, a key too many, and the answer stays the text that it is. Nothing is repaired and no argument is looked at:
+that is the agent's loop's business, as for any other model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+MOST_CHARACTERS = 200_000
+"""A longer answer is not looked at."""
+
+MOST_CALLS = 16
+
+_WRAPPINGS = (
+    re.compile(r"```(?:json)?[ \t]*\n(?P<inside>.*?)\n?[ \t]*```", re.DOTALL),
+    re.compile(r"<tool_call>(?P<inside>.*?)</tool_call>", re.DOTALL),
+)
+_KEYS = {"name", "arguments"}
+
+
+@dataclass(frozen=True)
+class TextCall:
+    """`arguments` is a JSON object as text."""
+
+    name: str
+    arguments: str
+
+
+def read_calls(text: str, offered: Collection[str]) -> tuple[TextCall, ...]:
+    """The calls that `text` consists of; none when it is anything else as well. Never raises."""
+    if len(text) > MOST_CHARACTERS:
+        return ()
+    try:
+        calls = [_call(value, offered) for value in _objects(text)]
+    except (_NotACall, ValueError, RecursionError):
+        return ()
+    return tuple(calls) if len(calls) <= MOST_CALLS else ()
+
+
+class _NotACall(Exception):
+    pass
+
+
+def _objects(text: str) -> list[Any]:
+    """The JSON values that make up the text."""
+    decoder = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_no_constant)
+    found = []
+    rest = text.strip()
+    while rest:
+        wrapped = next((match for wrapping in _WRAPPINGS if (match := wrapping.match(rest))), None)
+        if wrapped:
+            found.append(decoder.decode(wrapped["inside"].strip()))
+            rest = rest[wrapped.end() :].lstrip()
+        else:
+            value, end = decoder.raw_decode(rest)
+            found.append(value)
+            rest = rest[end:].lstrip()
+        if len(found) > MOST_CALLS:
+            raise _NotACall
+    return found
+
+
+def _call(value: Any, offered: Collection[str]) -> TextCall:
+    if not isinstance(value, dict) or set(value) != _KEYS:
+        raise _NotACall
+    name, arguments = value["name"], value["arguments"]
+    if not isinstance(name, str) or name not in offered or not isinstance(arguments, dict):
+        raise _NotACall
+    # Escaped: half of a pair of surrogates, which JSON admits, could not be sent as UTF-8.
+    return TextCall(name, json.dumps(arguments))
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that stands there twice has two meanings, and readers differ in which one they take."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _NotACall
+    return value
+
+
+def _no_constant(_name: str) -> NoReturn:
+    """NaN and Infinity are no JSON."""
+    raise _NotACall
