@@ -64,4 +64,5 @@ class ArgumentMatch:
         return (len(names) - len(wrong), len(names)) if wrong else (0, 1)
 
 
-NOTHING_TO_COMPARE = ArgumentMatch(set, ())
+NOTHING_WRONG = ArgumentMatch(set, ())
+"""Everything fits, or there is nothing to compare."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from assertions.matching.argument_fit import NOTHING_TO_COMPARE, ArgumentMatch
+from assertions.matching.argument_fit import NOTHING_WRONG, ArgumentMatch
 from assertions.matching.globs import glob_fits, has_wildcard
 from assertions.matching.json_values import shown
 from assertions.verdict import ConfigError
@@ -25,7 +25,14 @@ class ToolName:
     text: str
     server: str = ""
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """A name on any server: comparing texts is all there is to do."""
+        return not self.server and not has_wildcard(self.text)
+
     def fits(self, call: ToolCall) -> bool:
+        if self.is_plain:
+            return call.name == self.text
         return glob_fits(self.text, call.name) and (not self.server or call.server == self.server)
 
     def __str__(self) -> str:
@@ -43,7 +50,7 @@ class ExpectedCall:
         """How the arguments fit; None for another tool."""
         if not self.tool.fits(call):
             return None
-        return NOTHING_TO_COMPARE if self.arguments is None else self.arguments.match(call)
+        return NOTHING_WRONG if self.arguments is None else self.arguments.match(call)
 
     def __str__(self) -> str:
         return str(self.tool) if self.arguments is None else f"{self.tool}({self.arguments})"
@@ -66,6 +73,8 @@ class CallPattern:
 
     def match(self, call: ToolCall) -> ArgumentMatch | None:
         """The best fit among the alternatives; None when it is none of these tools."""
+        if len(self.alternatives) == 1:
+            return self.alternatives[0].match(call)
         best: ArgumentMatch | None = None
         for alternative in self.alternatives:
             found = alternative.match(call)
@@ -82,7 +91,7 @@ class CallPattern:
     def names_each(self, calls: Sequence[ToolCall]) -> list[bool]:
         """`names` for each of the calls; one plain name needs no more than a comparison of texts."""
         only = self.alternatives[0].tool
-        if len(self.alternatives) > 1 or only.server or has_wildcard(only.text):
+        if len(self.alternatives) > 1 or not only.is_plain:
             return [self.names(call) for call in calls]
         text = only.text
         return [call.name == text for call in calls]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from assertions.evidence import Evidence
-from assertions.matching.argument_fit import ArgumentMatch, Mismatch
+from assertions.matching.argument_fit import NOTHING_WRONG, ArgumentMatch, Mismatch
 from assertions.matching.comparators import read_expected
-from assertions.matching.json_values import shown
+from assertions.matching.json_values import Twins, shown
 from assertions.matching.options import MatchOptions, check_expected, read_options
 from assertions.matching.raw_numbers import arguments_as_written
 from assertions.matching.value_match import match_arguments
@@ -25,12 +26,20 @@ class ExpectedArguments:
     options: MatchOptions
     schema: Mapping[str, Any] | None = None
 
+    @cached_property
+    def twins(self) -> Twins | None:
+        """None where options decide what is equal."""
+        return Twins(self.arguments) if self.options.is_plain else None
+
     def match(self, call: ToolCall) -> ArgumentMatch:
         """How the call's arguments fit. Arguments that nobody recorded may fit: they are no evidence either way."""
+        twins = self.twins
+        if twins is not None and twins.whole == call.arguments:
+            return NOTHING_WRONG
         actual = arguments_as_written(call, always=self.options.strict_numbers)
         if actual is None:
             return ArgumentMatch(set, (Mismatch((), lambda: "its arguments were not recorded", unknown=True),))
-        return match_arguments(self.arguments, actual, self.options, self.schema)
+        return match_arguments(self.arguments, actual, self.options, self.schema, twins)
 
     def resolved(self, evidence: Evidence) -> ExpectedArguments:
         """The same with the tool's schema read from its file, where the options name one.
@@ -45,9 +54,13 @@ class ExpectedArguments:
         schema = read_object(self.options.schema, evidence, "schema")
         return ExpectedArguments(self.arguments, self.options, schema)
 
-    def __str__(self) -> str:
+    @cached_property
+    def _text(self) -> str:
         text = ", ".join(f"{name}={shown(value, 80)}" for name, value in self.arguments.items())
         return text if len(text) <= 120 else f"{text[:119]}…"
+
+    def __str__(self) -> str:
+        return self._text
 
 
 def read_expected_arguments(

@@ -21,6 +21,9 @@ class Missing:
 
 MISSING = Missing()
 
+SAFE_INTEGERS = 2**53
+"""Whole numbers below this survive JavaScript, which holds every number as a float."""
+
 
 @frozen
 class Unknown:
@@ -101,3 +104,83 @@ def _written(value: Any, ascii_only: bool) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 call`, `2 calls`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+NO_TWIN = object()
+"""Stands for the twin of what has none: a comparator, or anything else that is more than a plain JSON value."""
+
+
+class Twins:
+    """An expected value and every value inside it, each with a copy that Python compares as JSON does.
+
+    Python's own `==` goes through nested values faster than any code of ours, but for Python `True` equals 1. In a
+    *twin*, booleans and numbers are replaced by objects that equal just what they equal as JSON. A twin that equals an
+    actual value proves that the two fit; one that does not proves nothing, and the values have to be walked through.
+
+    Values are known by their identity, so the expected value must not be changed.
+    """
+
+    __slots__ = ("_by_identity", "_expected", "whole")
+
+    def __init__(self, expected: Any) -> None:
+        self._expected = expected  # keeps its parts alive, and so their identities taken
+        self._by_identity: dict[int, Any] = {}
+        self.whole = self._add(expected)
+
+    def of(self, part: Any) -> Any:
+        """The twin of `part`, a value inside the expected one, or `NO_TWIN`."""
+        return self._by_identity.get(id(part), NO_TWIN)
+
+    def _add(self, value: Any) -> Any:
+        twin = self._twin(value)
+        if twin is not NO_TWIN:
+            self._by_identity[id(value)] = twin
+        return twin
+
+    def _twin(self, value: Any) -> Any:
+        kind = type(value)
+        if kind is str or value is None:
+            return value
+        if kind is bool:
+            return _Boolean(value)
+        if kind is int or kind is float:
+            # A larger number may have lost digits on its way, and then the raw text decides.
+            return _Number(value) if -SAFE_INTEGERS < value < SAFE_INTEGERS else NO_TWIN
+        if kind is dict:
+            inner = {key: self._add(item) for key, item in value.items()}
+            # An actual value with this key may have been cut when it was recorded: that is for the walk to find out.
+            whole = "truncated" not in inner and not _lacks_one(inner.values())
+            return inner if whole else NO_TWIN
+        if kind is list:
+            items = [self._add(item) for item in value]
+            return NO_TWIN if _lacks_one(items) else items
+        return NO_TWIN
+
+
+class _Boolean:
+    """Equals `value`, and no number."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return other is self.value
+
+
+class _Number:
+    """Equals the numbers that equal `value`, and no boolean."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        kind = type(other)
+        return (kind is int or kind is float) and other == self.value
+
+
+def _lacks_one(twins: Any) -> bool:
+    return any(twin is NO_TWIN for twin in twins)

@@ -7,10 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from assertions.matching.json_values import Unknown, kind_of
+from assertions.matching.json_values import SAFE_INTEGERS, Unknown, kind_of
 from episodes.record import ToolCall
 
-_SAFE = 2**53
 _DIGITS = 16
 """So many digits has the smallest number beyond 2**53."""
 
@@ -36,7 +35,7 @@ def arguments_as_written(call: ToolCall, always: bool = False) -> Mapping[str, A
 def _may_have_large_number(call: ToolCall, arguments: Mapping[str, Any]) -> bool:
     raw = call.arguments_raw
     if raw:
-        return len(raw) > _DIGITS and re.search(rf"\d{{{_DIGITS}}}", raw) is not None
+        return len(raw) > _DIGITS and re.search(f"[0-9]{{{_DIGITS}}}", raw) is not None
     return _has_large_number(arguments)
 
 
@@ -45,7 +44,7 @@ def _has_large_number(value: Any) -> bool:
         return any(map(_has_large_number, value.values()))
     if isinstance(value, list):
         return any(map(_has_large_number, value))
-    return isinstance(value, int | float) and not -_SAFE < value < _SAFE
+    return isinstance(value, int | float) and not -SAFE_INTEGERS < value < SAFE_INTEGERS
 
 
 def _merged(value: Any, raw: Any) -> Any:
@@ -59,7 +58,11 @@ def _merged(value: Any, raw: Any) -> Any:
         return value
     if kind_of(raw) == "number" and (value == raw or _rounded(value) == _rounded(raw)):
         return raw
-    return value if -_SAFE < value < _SAFE else Unknown("may have lost its last digits: its raw text is missing")
+    return (
+        value
+        if -SAFE_INTEGERS < value < SAFE_INTEGERS
+        else Unknown("may have lost its last digits: its raw text is missing")
+    )
 
 
 def _rounded(number: float) -> float | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assertions.matching.argument_fit import NOTHING_TO_COMPARE, ArgumentMatch, Mismatch
+from assertions.matching.argument_fit import NOTHING_WRONG, ArgumentMatch, Mismatch
 from assertions.matching.assignment import largest_matching
 from assertions.matching.comparators import TEXT_FORMS, Expect, near, read_as
 from assertions.matching.differences import different, extra, missing, unexpected, unknown
 from assertions.matching.globs import has_wildcard
-from assertions.matching.json_values import MISSING, Missing, json_equal, kind_of, shown, why_unknown
+from assertions.matching.json_values import MISSING, Missing, Twins, json_equal, kind_of, shown, why_unknown
 from assertions.matching.options import PLAIN, MatchOptions, Patterns
 from assertions.matching.paths import Item, Path, PathPattern, pointer
 from assertions.matching.tool_schema import ToolSchema
@@ -24,11 +24,15 @@ def match_arguments(
     actual: Mapping[str, Any],
     options: MatchOptions = PLAIN,
     schema: Mapping[str, Any] | None = None,
+    twins: Twins | None = None,
 ) -> ArgumentMatch:
-    """Compare a call's arguments. `expected` was read by `read_expected`; `schema` is the tool's, where options ask."""
+    """Compare a call's arguments. `expected` was read by `read_expected`; `schema` is the tool's, where options ask.
+
+    `twins` are those of `expected`, for plain options: they spare the walk through parts that are equal.
+    """
     if options.mode == "name_only":
-        return NOTHING_TO_COMPARE
-    comparison = Comparison(options, schema)
+        return NOTHING_WRONG
+    comparison = Comparison(options, schema, twins)
     comparison.compare(expected, actual, ())
     comparison.compare_paths(actual)
 
@@ -49,8 +53,9 @@ def match_value(expected: Any, actual: Any, options: MatchOptions = PLAIN) -> tu
 class Comparison:
     """One walk over an expected and an actual value. Collects mismatches in the order of the expected value."""
 
-    def __init__(self, options: MatchOptions, schema: Mapping[str, Any] | None) -> None:
+    def __init__(self, options: MatchOptions, schema: Mapping[str, Any] | None, twins: Twins | None = None) -> None:
         self.options = options
+        self.twins = twins
         self.plain = options.is_plain
         self.schema = ToolSchema(schema) if schema is not None else None
         self.mismatches: list[Mismatch] = []
@@ -124,8 +129,11 @@ class Comparison:
             self.mismatches.append(different(path, expected, actual))
 
     def _compare_objects(self, expected: Mapping[str, Any], actual: Mapping[str, Any], path: Path) -> None:
+        twins = self.twins
         for key, item in expected.items():
-            self.compare(item, actual.get(key, MISSING), (*path, key))
+            found = actual.get(key, MISSING)
+            if twins is None or twins.of(item) != found:
+                self.compare(item, found, (*path, key))
         if self.options.mode == "exact":
             for key, item in actual.items():
                 if key not in expected:
@@ -152,8 +160,10 @@ class Comparison:
         self.mismatches.append(unexpected(path, actual))
 
     def _compare_lists(self, expected: Sequence[Any], actual: Sequence[Any], path: Path) -> None:
+        twins = self.twins
         for index, (wanted, item) in enumerate(zip(expected, actual, strict=False)):
-            self.compare(wanted, item, (*path, index if self.plain else Item((index,), (item,))))
+            if twins is None or twins.of(wanted) != item:
+                self.compare(wanted, item, (*path, index if self.plain else Item((index,), (item,))))
         for index in range(len(actual), len(expected)):
             self.mismatches.append(missing((*path, index), expected[index]))
         for index in range(len(expected), len(actual)):

@@ -14,6 +14,7 @@ from assertions.tool_calls.ordered_batches import Rules, best_way
 from assertions.tool_calls.steps import Step
 from assertions.tool_calls.units import Fits, Unit, fill, unfold
 from episodes.frozen import frozen
+from episodes.record import ToolCall
 
 
 @frozen
@@ -76,17 +77,19 @@ def _align_apart(steps: Sequence[Step], count: int, fits: Fits) -> Alignment:
     return Alignment(filled, sum(step.least for step in steps), tuple(step_of))
 
 
+def in_one_batch(before: ToolCall, call: ToolCall) -> bool:
+    """Whether two calls, one behind the other, are of one model answer. A batch of 0 is unknown: the call is alone."""
+    return call.batch == before.batch != 0 and call.turn == before.turn
+
+
 def _batches(calls: Sequence[Seen]) -> list[list[int]]:
-    """Indexes of the calls, those of one model answer together. A batch of 0 is unknown: the call stands alone."""
+    """Indexes of the calls, those of one model answer together."""
     batches: list[list[int]] = []
-    before: tuple[int, int] | None = None
     for index, seen in enumerate(calls):
-        own = (seen.call.turn, seen.call.batch)
-        if own == before and seen.call.batch:
+        if index and in_one_batch(calls[index - 1].call, seen.call):
             batches[-1].append(index)
         else:
             batches.append([index])
-        before = own
     return batches
 
 

@@ -24,11 +24,12 @@ from collections.abc import Mapping, Sequence
 
 from assertions.evidence import Evidence
 from assertions.matching.selection import Seen, Selection, TurnMissing, over_worlds, select
-from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order
+from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order, in_one_batch
 from assertions.tool_calls.sequence_config import Mode, SequenceConfig
 from assertions.tool_calls.sequence_reasons import Outcome, explain, praise
 from assertions.tool_calls.steps import Step
 from assertions.verdict import CheckResult, failed, not_evaluated, passed
+from episodes.record import ToolCall
 
 NAME = "tool_sequence"
 
@@ -59,10 +60,12 @@ def resolved(steps: Sequence[Step], evidence: Evidence) -> tuple[Step, ...]:
 def _judge_world(
     world: Sequence[Seen], selection: Selection, steps: Sequence[Step], config: SequenceConfig
 ) -> CheckResult:
+    if _step_by_step(world, steps):
+        return passed(NAME, praise(world, config), 1.0, dict(_FULL_SCORES))
     outcome = compare(world, steps, config, hopeful=False)
     scores = named_scores([outcome])
     if outcome.score == 1.0:
-        verdict = passed(NAME, praise(outcome, config), 1.0, scores)
+        verdict = passed(NAME, praise(outcome.calls, config, outcome.serving), 1.0, scores)
     else:
         reason = explain(outcome, selection, config)
         if outcome.score >= config.threshold - 1e-12:
@@ -72,6 +75,22 @@ def _judge_world(
     if outcome.undecided and verdict.passed != (compare(world, steps, config, hopeful=True).score == 1.0):
         return not_evaluated(NAME, f"{outcome.undecided}; {verdict.reason}")
     return verdict
+
+
+def _step_by_step(world: Sequence[Seen], steps: Sequence[Step]) -> bool:
+    """Each step is served by the call at its own place, and by no other: every mode is content, nothing to align."""
+    if len(world) != len(steps):
+        return False
+    before: ToolCall | None = None
+    for seen, step in zip(world, steps, strict=True):
+        call = seen.call
+        if not step.once or (before is not None and in_one_batch(before, call)):
+            return False
+        match = step.pattern.match(call)
+        if match is None or match.mismatches:
+            return False
+        before = call
+    return True
 
 
 def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig, hopeful: bool) -> Outcome:
@@ -119,6 +138,14 @@ def _fits(step: Step, world: Sequence[Seen], hopeful: bool, undecided: list[str]
             if match.could_fit:
                 undecided.append(f"whether {seen} fits is unknown: {match.mismatches[0].text}")
     return row
+
+
+_FULL_SCORES = {
+    f"{NAME}.precision": 1.0,
+    f"{NAME}.recall": 1.0,
+    f"{NAME}.f1": 1.0,
+    f"{NAME}.order_distance": 0.0,
+}
 
 
 def named_scores(outcomes: Sequence[Outcome]) -> Mapping[str, float]:

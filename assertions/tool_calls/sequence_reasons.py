@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assertions.matching.json_values import counted
 from assertions.matching.selection import Seen, Selection
 from assertions.tool_calls.absence import DONE, NOT_DONE, listed, why_absent
@@ -29,14 +31,19 @@ class Outcome:
     fits: Fits
     undecided: str = ""
 
+    @property
+    def serving(self) -> list[Seen]:
+        """The calls that serve a step."""
+        return [seen for seen, step in zip(self.calls, self.alignment.step_of, strict=True) if step is not None]
+
     def served(self, step: int) -> list[Seen]:
         return [self.calls[call] for call in self.alignment.calls_of(step)]
 
 
-def praise(outcome: Outcome, config: SequenceConfig) -> str:
-    """The reason of a pass."""
-    calls = counted(len(outcome.calls), f"{DONE[config.when]} call")
-    found = listed([f"{seen.call.name} ({seen.number})" for seen in _serving(outcome)])
+def praise(made: Sequence[Seen], config: SequenceConfig, serving: Sequence[Seen] | None = None) -> str:
+    """The reason of a pass: the calls that serve a step (by default all that were made), and how many were made."""
+    calls = counted(len(made), f"{DONE[config.when]} call")
+    found = listed([f"{seen.call.name} ({seen.number})" for seen in (made if serving is None else serving)])
     return f"{config.mode}{config.turns}: {found}; {calls}"
 
 
@@ -46,10 +53,6 @@ def explain(outcome: Outcome, selection: Selection, config: SequenceConfig) -> s
     made = listed([seen.call.name for seen in outcome.calls])
     problem = _problem(outcome, selection, config)
     return f"{problem}. Expected {config.mode}{config.turns}: {expected}. {DONE[config.when].capitalize()}: {made}"
-
-
-def _serving(outcome: Outcome) -> list[Seen]:
-    return [seen for seen, step in zip(outcome.calls, outcome.alignment.step_of, strict=True) if step is not None]
 
 
 def _problem(outcome: Outcome, selection: Selection, config: SequenceConfig) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from assertions.matching.call_pattern import CallPattern, read_call_pattern
@@ -34,7 +35,12 @@ class Step:
     after_answers: bool = False
     capped: bool = False
 
-    @property
+    @cached_property
+    def once(self) -> bool:
+        """Exactly one call is expected."""
+        return self.least == self.most == 1
+
+    @cached_property
     def short(self) -> str:
         """For a list of steps: the tool's name, `?` when optional, `{2,3}` when repeated."""
         names = "|".join(dict.fromkeys(str(alternative.tool) for alternative in self.pattern.alternatives))
