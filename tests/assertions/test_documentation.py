@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
@@ -16,6 +17,7 @@ from assertions.config_check import assertion_names, load_schema
 from assertions.run_check import grade
 from assertions.verdict import Verdict
 from tests.assertions.makers import call, evidence_of
+from tests.local.model.serving import KEY, served_model
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "assertions.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -33,12 +35,23 @@ def examples() -> list[Any]:
 
 
 def conversation() -> Any:
-    described = next(yaml.safe_load(text)["calls"] for language, text in BLOCKS if text.startswith("calls:"))
+    described = next(yaml.safe_load(text) for language, text in BLOCKS if text.startswith("calls:"))
     calls = []
-    for each in described:
+    for each in described["calls"]:
         made = call(each["name"], each.get("status", "ok"), each["turn"], each["batch"], **each["arguments"])
         calls.append(replace(made, result=each.get("result")))
-    return evidence_of(calls)
+    evidence = evidence_of(calls)
+    return replace(evidence, episode=replace(evidence.record(), messages=tuple(described["messages"])))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def judge() -> Iterator[None]:
+    """The local stand-in is asked where an example needs a judge."""
+    with served_model() as url, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("EVALS_MODEL_BASE_URL", url)
+        environment.setenv("EVALS_MODEL_API_KEY", KEY)
+        environment.setenv("EVALS_JUDGE_MODEL", "")
+        yield
 
 
 @pytest.mark.parametrize(("assertion", "outcome"), examples())
@@ -53,6 +66,20 @@ def test_an_example_has_the_outcome_that_the_page_says(assertion: dict[str, Any]
 def test_there_are_examples_of_passes_and_failures() -> None:
     words = {parameters.values[1].split()[0] for parameters in examples()}
     assert words >= {"PASS", "FAIL"}
+
+
+def test_every_assertion_that_the_page_shows_is_followed_by_its_outcome() -> None:
+    shown = [written for language, written in BLOCKS if language == "yaml" and "assertions/" in written]
+    alone = "assert:"  # how an assertion stands in a case
+    assert len(examples()) == len([written for written in shown if not written.startswith(alone)])
+    judged = {"rubric", "groundedness", "user_goal", "task_completion"}
+    assert judged <= {Path(parameters.values[0]["value"]).stem for parameters in examples()}
+
+
+def test_the_quotation_of_the_rubric_is_the_one_that_the_page_shows() -> None:
+    example = next(one.values[0] for one in examples() if one.values[0]["value"].endswith("rubric.py"))
+    result = grade("rubric", import_module("assertions.rubric").check, conversation(), example["config"])
+    assert f"`{result.components[0].reason}`" in re.sub(r"\s+", " ", TEXT)
 
 
 @pytest.mark.parametrize("name", [name for name in assertion_names() if name not in ("goals", "scenario")])
