@@ -40,12 +40,13 @@ export function home(base = process.env, checkout = CHECKOUT) {
 }
 
 /**
- * What our programs inherit: all but the wish to write no bytecode. Each assertion is a new process and would compile every
- * module that it imports anew.
+ * What our programs inherit: all but the wish to write no bytecode (each assertion is a new process and would compile every
+ * module that it imports anew), and a place where Node keeps promptfoo compiled: that takes a fifth off its start.
  */
 export function inherited(base = process.env) {
   const { PYTHONDONTWRITEBYTECODE: _, ...kept } = base;
-  return kept;
+  const compiled = join(CHECKOUT, "setup", "promptfoo", "node_modules", ".cache", "compiled");
+  return { NODE_COMPILE_CACHE: compiled, ...kept };
 }
 
 /** The environment of promptfoo: one Python, one database, no calls home. What is set already stays. */

@@ -1,4 +1,4 @@
-"""Node and Python find the same data folder."""
+"""What Node and Python agree on: where the data folder is, and what promptfoo inherits."""
 
 from __future__ import annotations
 
@@ -24,3 +24,13 @@ def test_the_hook_in_promptfoos_process_looks_where_python_writes(given: str | N
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(tmp_path))
         assert done.stdout == str(home(environment))
+
+
+def test_node_keeps_promptfoo_compiled_beside_it_unless_another_place_is_given() -> None:
+    script = (
+        f"import {{ inherited }} from {str(CHECKOUT / 'setup' / 'checkout.mjs')!r};"
+        "const bases = [{}, { NODE_COMPILE_CACHE: '/elsewhere' }];"
+        "process.stdout.write(bases.map((base) => inherited(base).NODE_COMPILE_CACHE).join())"
+    )
+    done = subprocess.run([node(), "--input-type=module", "-e", script], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{CHECKOUT}/setup/promptfoo/node_modules/.cache/compiled,/elsewhere"
