@@ -105,8 +105,18 @@ def find(text: str) -> list[int]:
 
 def find_known(text: str) -> list[int]:
     """Where values begin that this process holds as a secret, whatever they look like."""
-    known = _known()
-    return [match.start() for match in known.finditer(text)] if known else []
+    found = []
+    for form in _known():
+        start = text.find(form)
+        while start != -1:
+            found.append(start)
+            start = text.find(form, start + len(form))
+    return sorted(found)
+
+
+def brief(text: str, length: int) -> str:
+    """The first `length` characters of `text`, masked before it is cut: half a credential is not recognised."""
+    return redact(text)[:length]
 
 
 def describe(error: BaseException) -> str:
@@ -121,11 +131,12 @@ def describe(error: BaseException) -> str:
     return redact("; caused by ".join(parts))
 
 
-def _redact(text: str, known: re.Pattern[str] | None, emails: bool) -> str:
+def _redact(text: str, known: tuple[str, ...], emails: bool) -> str:
     if len(text) < SHORTEST:
         return text
-    if known is not None:
-        text = known.sub(MASK, text)
+    for form in known:
+        if form in text:
+            text = text.replace(form, MASK)
     lowered = text.lower()
     for hints, pattern, flags, replacement in _SHAPES:
         for hint in hints:
@@ -139,7 +150,7 @@ def _redact(text: str, known: re.Pattern[str] | None, emails: bool) -> str:
     return text
 
 
-def _redact_value(value: Any, known: re.Pattern[str] | None, emails: bool) -> Any:
+def _redact_value(value: Any, known: tuple[str, ...], emails: bool) -> Any:
     if isinstance(value, str):
         return _redact(value, known, emails)
     if isinstance(value, dict):
@@ -152,8 +163,8 @@ def _redact_value(value: Any, known: re.Pattern[str] | None, emails: bool) -> An
     return value
 
 
-def _known() -> re.Pattern[str] | None:
-    return _known_pattern(frozenset(_remembered | _configured()))
+def _known() -> tuple[str, ...]:
+    return _forms_of(frozenset(_remembered | _configured()))
 
 
 def _configured() -> set[str]:
@@ -164,18 +175,28 @@ def _configured() -> set[str]:
 
 
 @lru_cache(maxsize=8)
-def _known_pattern(secrets: frozenset[str]) -> re.Pattern[str] | None:
-    """Finds the secrets as they are and as they travel: URL-encoded, and as the password of basic authentication."""
+def _forms_of(secrets: frozenset[str]) -> tuple[str, ...]:
+    """The secrets as they are and as they travel, the longest first: inside JSON, JSON inside JSON, an address, and
+    base64 (such as the password of basic authentication), wherever in the encoded text they begin.
+    """
     if not secrets:
-        return None
+        return ()
     import base64
-    from urllib.parse import quote
+    import json
+    from urllib.parse import quote, quote_plus
 
     forms: set[str] = set()
     for secret in secrets:
-        basic = base64.b64encode(f":{secret}".encode()).decode("ascii")
-        forms |= {secret, quote(secret, safe=""), basic.rstrip("=")}
-    return re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)))
+        for ascii_only in (True, False):
+            escaped = json.dumps(secret, ensure_ascii=ascii_only)[1:-1]
+            forms |= {escaped, json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]}
+        data = secret.encode("utf-8", "surrogatepass")
+        forms |= {secret, repr(secret)[1:-1], quote(data), quote(data, safe=""), quote_plus(data)}
+        for before, shared in ((0, 0), (1, 2), (2, 3)):
+            # The first and the last character may also hold bits of what stands beside the secret.
+            encoded = base64.b64encode(bytes(before) + data)[shared : (before + len(data)) * 8 // 6].decode("ascii")
+            forms |= {encoded, encoded.replace("+", "-").replace("/", "_")}
+    return tuple(sorted(forms, key=len, reverse=True))
 
 
 def _emails_too() -> bool:

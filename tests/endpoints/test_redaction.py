@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
+from urllib.parse import quote, urlencode
 
 import pytest
 
 from endpoints import redaction
-from endpoints.redaction import describe, redact, redact_value
+from endpoints.redaction import brief, describe, redact, redact_value
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
 PAT = "abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrst"
@@ -66,13 +68,47 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     assert redact(text) == text
 
 
-def test_the_value_of_a_secret_setting_is_masked_whatever_it_looks_like(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("EVALS_PORTAL_TOKEN", "plain words/as token")
-    encoded = base64.b64encode(b":plain words/as token").decode()
+ODD = 'pla"in wörds\\with/a+b?token'
 
-    assert redact("sent plain words/as token") == "sent [redacted]"
-    assert redact("?t=plain%20words%2Fas%20token") == "?t=[redacted]"
-    assert "cGxhaW4" not in redact(f"header {encoded}")
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        ODD,
+        json.dumps(ODD)[1:-1],
+        json.dumps(json.dumps(ODD)),
+        json.dumps(ODD, ensure_ascii=False),
+        quote(ODD),
+        quote(ODD, safe=""),
+        urlencode({"t": ODD}),
+        repr(ODD),
+        *(
+            base64.b64encode(f"{before}{ODD}{after}".encode()).decode()
+            for before in ("", ":", "me:")
+            for after in ("", "!")
+        ),
+        base64.urlsafe_b64encode(ODD.encode()).decode(),
+    ],
+)
+def test_the_value_of_a_secret_setting_is_masked_in_every_form_in_which_it_travels(
+    shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALS_PORTAL_TOKEN", ODD)
+    masked = redact(f"sent {shown} to the portal")
+    assert "[redacted]" in masked
+    kept = masked.removeprefix("sent ").removesuffix(" to the portal").replace("[redacted]", "")
+    assert len(kept) <= 10
+    assert redaction.find_known(f"sent {shown}")
+
+
+def test_a_value_that_is_no_text_in_any_encoding_is_masked_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALS_PORTAL_TOKEN", "token-\udcff-of-bytes")
+    assert redact("sent token-\udcff-of-bytes") == "sent [redacted]"
+
+
+def test_a_text_is_masked_before_it_is_cut() -> None:
+    assert brief(f"the token {PAT} is wrong", 20) == "the token [redacted]"
+    assert brief("short", 20) == "short"
 
 
 def test_a_setting_that_is_no_secret_is_not_masked(monkeypatch: pytest.MonkeyPatch) -> None:
