@@ -103,11 +103,11 @@ class CheckResult:
 
 
 def passed(name: str, reason: str, score: float = 1.0, named_scores: Mapping[str, float] | None = None) -> CheckResult:
-    return CheckResult(name, Verdict.PASS, score, reason, named_scores or {})
+    return CheckResult(name, Verdict.PASS, score, reason, named_scores or {}, (), {})
 
 
 def failed(name: str, reason: str, score: float = 0.0, named_scores: Mapping[str, float] | None = None) -> CheckResult:
-    return CheckResult(name, Verdict.FAIL, score, reason, named_scores or {})
+    return CheckResult(name, Verdict.FAIL, score, reason, named_scores or {}, (), {})
 
 
 def not_evaluated(name: str, reason: str, details: Mapping[str, Any] | None = None) -> CheckResult:

@@ -21,8 +21,9 @@ _FIELDS = "__dataclass_fields__"
 _NOTHING = object()
 _CONVERSION = threading.RLock()
 
-_Plan = tuple[tuple[str, ...], frozenset[str], dict[str, Any], dict[str, Callable[[], Any]]]
-"""The names of the fields (in order, and as a set), the defaults, and the factories of defaults."""
+_Plan = tuple[tuple[str, ...], frozenset[str], dict[str, Any], dict[str, Callable[[], Any]], dict[int, dict[str, Any]]]
+"""The names of the fields (in order, and as a set), the defaults, the factories of defaults, and, for each number of
+values after which nothing but plain defaults is missing, these defaults."""
 
 
 class _Fresh:
@@ -70,7 +71,13 @@ def _plan_of(cls: type) -> _Plan:
                 defaults[name] = value.default
         elif value is not _NOTHING:
             defaults[name] = value
-    return tuple(names), frozenset(names), defaults, factories
+    listed = tuple(names)
+    missing_after: dict[int, dict[str, Any]] = {len(listed): {}}
+    for count in range(len(listed) - 1, -1, -1):
+        if listed[count] not in defaults:
+            break
+        missing_after[count] = {name: defaults[name] for name in listed[count:]}
+    return listed, frozenset(listed), defaults, factories, missing_after
 
 
 class _FieldsOnDemand:
@@ -93,8 +100,12 @@ class _FieldsOnDemand:
 
 def _init(self: Any, *args: Any, **kwargs: Any) -> None:
     plan: _Plan = self.__frozen_plan__
-    names, known, defaults, factories = plan
+    names, known, defaults, factories, missing_after = plan
     own = self.__dict__
+    if not kwargs and len(args) in missing_after:
+        own.update(zip(names, args, strict=False))
+        own.update(missing_after[len(args)])
+        return
     if args:
         if len(args) > len(names):
             raise TypeError(f"{type(self).__name__} takes {len(names)} values, {len(args)} were given")

@@ -67,14 +67,23 @@ class CallPattern:
         return all(alternative.arguments is None for alternative in self.alternatives)
 
     @cached_property
+    def _plain(self) -> tuple[str, ExpectedArguments | None] | None:
+        """Name and arguments, where there is one tool, known by its plain name: other tools are soon passed over."""
+        only = self.alternatives[0]
+        return (only.tool.text, only.arguments) if len(self.alternatives) == 1 and only.tool.is_plain else None
+
+    @cached_property
     def reads_files(self) -> bool:
         """A schema is named, by its file or in place, which `resolved` has to get."""
         return any(one.arguments is not None and one.arguments.options.schema is not None for one in self.alternatives)
 
     def match(self, call: ToolCall) -> ArgumentMatch | None:
         """The best fit among the alternatives; None when it is none of these tools."""
-        if len(self.alternatives) == 1:
-            return self.alternatives[0].match(call)
+        if self._plain is not None:
+            name, arguments = self._plain
+            if call.name != name:
+                return None
+            return NOTHING_WRONG if arguments is None else arguments.match(call)
         best: ArgumentMatch | None = None
         for alternative in self.alternatives:
             found = alternative.match(call)
@@ -88,13 +97,14 @@ class CallPattern:
         """It is one of these tools, whatever its arguments."""
         return any(alternative.tool.fits(call) for alternative in self.alternatives)
 
-    def names_each(self, calls: Sequence[ToolCall]) -> list[bool]:
-        """`names` for each of the calls; one plain name needs no more than a comparison of texts."""
-        only = self.alternatives[0].tool
-        if len(self.alternatives) > 1 or not only.is_plain:
-            return [self.names(call) for call in calls]
-        text = only.text
-        return [call.name == text for call in calls]
+    def match_each(self, calls: Sequence[ToolCall]) -> list[ArgumentMatch | None]:
+        """`match` for each of the calls."""
+        if self._plain is None:
+            return [self.match(call) for call in calls]
+        name, arguments = self._plain
+        if arguments is None:
+            return [NOTHING_WRONG if call.name == name else None for call in calls]
+        return [arguments.match(call) if call.name == name else None for call in calls]
 
     def resolved(self, evidence: Evidence) -> CallPattern:
         """The same with schemas read from their files (see `ExpectedArguments.resolved`)."""

@@ -13,6 +13,9 @@ from episodes.record import ToolCall
 _DIGITS = 16
 """So many digits has the smallest number beyond 2**53."""
 
+_LONG = f"[0-9]{{{_DIGITS}}}"
+_FOUR = "[0-9]{4}"
+
 
 def arguments_as_written(call: ToolCall, always: bool = False) -> Mapping[str, Any] | None:
     """The call's arguments with each number as the raw text has it; None when they could not be parsed.
@@ -35,7 +38,8 @@ def arguments_as_written(call: ToolCall, always: bool = False) -> Mapping[str, A
 def _may_have_large_number(call: ToolCall, arguments: Mapping[str, Any]) -> bool:
     raw = call.arguments_raw
     if raw:
-        return len(raw) > _DIGITS and re.search(f"[0-9]{{{_DIGITS}}}", raw) is not None
+        # So many digits in a row are four in a row among every fourth character, which are searched faster.
+        return len(raw) > _DIGITS and re.search(_FOUR, raw[3::4]) is not None and re.search(_LONG, raw) is not None
     return _has_large_number(arguments)
 
 

@@ -144,7 +144,7 @@ def _turn(value: Any, key: str) -> int:
 
 
 def _numbered(calls: tuple[ToolCall, ...]) -> tuple[Seen, ...]:
-    return tuple(Seen(number, call) for number, call in enumerate(calls, 1))
+    return tuple(map(Seen, range(1, len(calls) + 1), calls))
 
 
 numbered = remembered(_numbered, most=1)

@@ -55,11 +55,12 @@ def best_way(batches: Sequence[Sequence[int]], rules: Rules) -> Way:
 
 def _after_call(front: Front, call: int, rules: Rules) -> Front:
     after = list(front)
+    fits = rules.fits
     for index, unit in enumerate(rules.units):
-        if rules.fits[unit.step][call]:
+        if fits[unit.step][call]:
             # An endless unit stays open for more.
             _offer(after, index if unit.endless else index + 1, front[index], [(index, call)], rules)
-    return _settled(after)
+    return _settled(after) if after != front else front
 
 
 def _after_batch(front: Front, batch: Sequence[int], rules: Rules) -> Front:
@@ -103,7 +104,9 @@ def _in_turn(offered: Sequence[int], batch: Sequence[int], rules: Rules) -> list
 
 
 def _offer(after: Front, target: int, before: Way, pairs: Sequence[tuple[int, int]], rules: Rules) -> None:
-    weight = before.weight + sum(rules.weigh(unit, call) for unit, call in pairs)
+    weight = before.weight
+    for unit, call in pairs:
+        weight += rules.weigh(unit, call)
     if weight > after[target].weight:
         after[target] = Way(weight, before, pairs)
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assertions.evidence import Evidence
+from assertions.matching.argument_fit import ArgumentMatch
 from assertions.matching.selection import Seen, Selection, TurnMissing, over_worlds, select
 from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order, in_one_batch
 from assertions.tool_calls.sequence_config import Mode, SequenceConfig
@@ -44,14 +45,12 @@ def judge(evidence: Evidence, config: SequenceConfig) -> CheckResult:
         selection = select(evidence, config.when, config.turns)
     except TurnMissing as error:
         return failed(NAME, error.reason)
-    steps = resolved(config.steps, evidence)
+    steps = resolved(config.steps, evidence) if config.reads_files else config.steps
     return over_worlds(NAME, selection, lambda world: _judge_world(world, selection, steps, config))
 
 
 def resolved(steps: Sequence[Step], evidence: Evidence) -> tuple[Step, ...]:
     """The steps, with the schemas that they name read from their files."""
-    if not any(step.pattern.reads_files for step in steps):
-        return tuple(steps)
     from dataclasses import replace
 
     return tuple(replace(step, pattern=step.pattern.resolved(evidence)) for step in steps)
@@ -96,7 +95,9 @@ def _step_by_step(world: Sequence[Seen], steps: Sequence[Step]) -> bool:
 def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig, hopeful: bool) -> Outcome:
     """Align the calls with the steps. `hopeful`: arguments that were cut when they were recorded are taken to fit."""
     undecided: list[str] = []
-    fits = [_fits(step, world, hopeful, undecided) for step in steps]
+    calls = [seen.call for seen in world]
+    matches = [step.pattern.match_each(calls) for step in steps]
+    fits = [_fits(row, world, hopeful, undecided) for row in matches]
     capped = [row for row, step in zip(fits, steps, strict=True) if step.capped]
     wanted = [any(row[call] for row in capped) for call in range(len(world))] if capped else [False] * len(world)
     if config.mode.ordered:
@@ -118,25 +119,20 @@ def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig
         surplus=tuple(surplus),
         score=_score(config.mode, alignment, len(world), len(surplus)),
         fits=fits,
+        matches=matches,
         undecided=undecided[0] if undecided else "",
     )
 
 
-def _fits(step: Step, world: Sequence[Seen], hopeful: bool, undecided: list[str]) -> list[bool]:
-    """Whether the step fits each call. What depends on arguments that were cut is added to `undecided`."""
-    if step.pattern.names_only:
-        return step.pattern.names_each([seen.call for seen in world])
-    row: list[bool] = []
-    for seen in world:
-        match = step.pattern.match(seen.call)
-        if match is None:
-            row.append(False)
-        elif match.fits:
-            row.append(True)
-        else:
-            row.append(hopeful and match.could_fit)
-            if match.could_fit:
-                undecided.append(f"whether {seen} fits is unknown: {match.mismatches[0].text}")
+def _fits(
+    matches: Sequence[ArgumentMatch | None], world: Sequence[Seen], hopeful: bool, undecided: list[str]
+) -> list[bool]:
+    """Whether a step fits each call. What depends on arguments that were cut is added to `undecided`."""
+    row = [match is not None and not match.mismatches for match in matches]
+    for index, match in enumerate(matches):
+        if match is not None and match.mismatches and match.could_fit:
+            row[index] = hopeful
+            undecided.append(f"whether {world[index]} fits is unknown: {match.mismatches[0].text}")
     return row
 
 

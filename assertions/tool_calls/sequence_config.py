@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from assertions.matching.json_values import kind_of, shown
@@ -42,6 +43,11 @@ class SequenceConfig:
     strict_batches: bool = False
     extra_turns_allowed: bool = False
     threshold: float = 1.0
+
+    @cached_property
+    def reads_files(self) -> bool:
+        """A step names a schema that has to be read."""
+        return any(step.pattern.reads_files for steps in (self.steps, *(self.per_turn or ())) for step in steps)
 
 
 def read_config(config: Mapping[str, Any]) -> SequenceConfig:

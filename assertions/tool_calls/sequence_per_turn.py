@@ -25,7 +25,8 @@ def judge_per_turn(evidence: Evidence, config: SequenceConfig) -> CheckResult:
     everything = (*selection.counted, *selection.unknown, *selection.left_out)
     if any(seen.call.turn < 1 for seen in everything):
         raise NotEvaluated("the record does not say in which turn each tool was called")
-    expected = [resolved(steps, evidence) for steps in config.per_turn or ()]
+    written = config.per_turn or ()
+    expected = [resolved(steps, evidence) for steps in written] if config.reads_files else written
     count = evidence.turn_count()
     return over_worlds(NAME, selection, lambda world: _judge_world(world, everything, expected, count, config))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assertions.matching.argument_fit import ArgumentMatch
 from assertions.matching.json_values import counted
 from assertions.matching.selection import Seen, Selection
 from assertions.tool_calls.absence import DONE, NOT_DONE, listed, why_absent
@@ -18,7 +19,8 @@ from episodes.frozen import frozen
 class Outcome:
     """Steps and calls, and how they were aligned. `alignment` is the one that the mode asks for.
 
-    `surplus` are calls beyond a step's `max`; `undecided` says which arguments were cut, if that matters.
+    `surplus` are calls beyond a step's `max`; `matches` has, for each step, how each call fits it, None for a call of
+    another tool; `undecided` says which arguments were cut, if that matters.
     """
 
     steps: tuple[Step, ...]
@@ -29,6 +31,7 @@ class Outcome:
     surplus: tuple[int, ...]
     score: float
     fits: Fits
+    matches: Sequence[Sequence[ArgumentMatch | None]]
     undecided: str = ""
 
     @property
@@ -72,7 +75,7 @@ def _why_missing(outcome: Outcome, index: int, served: list[Seen], selection: Se
         return _why_out_of_order(outcome, index, outcome.calls[spare[0]])
     if step.least > 1:
         return f"{counted(len(served), f'{DONE[config.when]} call')}, expected at least {step.least}"
-    close = _closest(outcome, step)
+    close = _closest(outcome, index)
     if close:
         return close
     taken = [seen for call, seen in enumerate(outcome.calls) if outcome.fits[index][call]]
@@ -96,12 +99,11 @@ def _why_out_of_order(outcome: Outcome, index: int, spare: Seen) -> str:
     return f"{spare} is out of order"
 
 
-def _closest(outcome: Outcome, step: Step) -> str:
+def _closest(outcome: Outcome, step: int) -> str:
     """The call of the right tool whose arguments fit best, and what is wrong with them."""
     best: tuple[float, str] | None = None
-    for seen in outcome.calls:
-        match = step.pattern.match(seen.call)
-        if match is not None and not match.fits:
+    for seen, match in zip(outcome.calls, outcome.matches[step], strict=True):
+        if match is not None and match.mismatches:
             right, considered = match.share
             if best is None or right / considered > best[0]:
                 more = f" (and {len(match.mismatches) - 1} more)" if len(match.mismatches) > 1 else ""
@@ -115,8 +117,8 @@ def _why_extra(outcome: Outcome, call: int) -> str:
         if outcome.fits[index][call]:
             times = counted(step.most or 0, "time")
             return f"{seen} is one too many: step {index + 1}, {step}, is expected at most {times}"
-    for step in outcome.steps:
-        match = step.pattern.match(seen.call)
+    for row in outcome.matches:
+        match = row[call]
         if match is not None:
             return f"{seen} is not expected: {match.mismatches[0].text}"
     return f"{seen} is not expected"
