@@ -1,8 +1,8 @@
 """The same scripted conversation, driven by ours, by promptfoo's own simulated user, and by tau2-bench's orchestrator.
 
 All ask one model service on this machine, which is the stopwatch, too. Ours and promptfoo's simulated user have the
-same agent, ours, with the local portal's tools over MCP; `promptfoo:simulated-user` calls it anew for each turn and gets
-the developer's lines at PROMPTFOO_REMOTE_GENERATION_URL. tau2 has its own agent, and tools inside its process.
+same agent, ours, with the local portal's tools over MCP. `promptfoo:simulated-user` calls it anew for each turn; its
+lines come from PROMPTFOO_REMOTE_GENERATION_URL. tau2 has its own agent, and tools inside its process.
 """
 
 from __future__ import annotations
