@@ -1,23 +1,26 @@
 """Grade recorded episodes without promptfoo: prepare a case's checks once, then judge any number of episodes with them.
 
-from assertions import grade_episode, prepare
+from assertions import Recorded, grade_all, prepare
 
-case = prepare([("tool_not_executed", {"tools": ["delete_*"]})], variables={})
-for result in grade_episode(case, episode):
-    print(result.verdict, result.reason)
+cases = {"C01": prepare([("tool_not_executed", {"tools": ["delete_*"]})], variables={}, case_id="C01")}
+for graded in grade_all(cases, map(Recorded.of, episodes)):
+    print(graded.case_id, graded.verdict, graded.reason)
+
+Whatever a config says is read once, when its case is prepared or first used; an episode costs no more than looking at
+its calls. Nothing is kept of an episode that was graded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from assertions.config_check import STAMP_KEY, check_config
 from assertions.evidence import Evidence
 from assertions.run_check import Check, judged
 from assertions.templates import render
-from assertions.verdict import CheckResult, ConfigError
+from assertions.verdict import CheckResult, ConfigError, Verdict
 from episodes.frozen import frozen
 from episodes.record import Episode
 
@@ -42,6 +45,41 @@ class PreparedCase:
     variables: Mapping[str, Any]
     case_id: str = ""
     left_out: tuple[str, ...] = ()
+
+
+class Recorded(NamedTuple):
+    """A conversation that was recorded. `episode` is None when it can not be read; `problem` then says why.
+
+    `output` is the final answer, for a record without messages.
+    """
+
+    case_id: str
+    episode: Episode | None
+    output: str = ""
+    problem: str = ""
+
+    @staticmethod
+    def of(episode: Episode) -> Recorded:
+        return Recorded(episode.case_id, episode)
+
+
+class Graded(NamedTuple):
+    """What became of a recorded conversation.
+
+    `verdict` is None when its case has no check that can be made here. `reason` is that of the first check which
+    decides, empty for a pass; `results` are all, in the order of the checks, and empty where there was nothing to look
+    at. `left_out` names the checks of the case that were not made.
+    """
+
+    recorded: Recorded
+    verdict: Verdict | None
+    reason: str = ""
+    results: tuple[CheckResult, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def case_id(self) -> str:
+        return self.recorded.case_id
 
 
 def prepare(
@@ -82,6 +120,37 @@ def grade_episode(case: PreparedCase, episode: Episode, output: str = "") -> lis
     return [judged(check.name, check.check, evidence, check.config) for check in case.checks]
 
 
+def grade_all(
+    cases: Mapping[str, PreparedCase], recorded: Iterable[Recorded], default_case: str = ""
+) -> Iterator[Graded]:
+    """Judge each conversation by the checks of its case, one after the other as they come.
+
+    `cases` are known by their ids; a conversation that names none belongs to `default_case`. Raises nothing but what
+    `recorded` raises.
+    """
+    for one in recorded:
+        case_id = one.case_id or default_case
+        case = cases.get(case_id)
+        if case is None:
+            problem = f"there is no case {case_id!r} in the case files" if case_id else "it names no case"
+            yield Graded(one, Verdict.NOT_EVALUATED, problem)
+        elif one.episode is None:
+            yield Graded(one, Verdict.NOT_EVALUATED, f"{case_id}: {one.problem}", (), case.left_out)
+        elif not case.checks:
+            yield Graded(one, None, "", (), case.left_out)
+        else:
+            results = tuple(grade_episode(case, one.episode, one.output))
+            yield Graded(one, *_summed_up(case_id, results), results, case.left_out)
+
+
+def _summed_up(case_id: str, results: tuple[CheckResult, ...]) -> tuple[Verdict, str]:
+    for verdict in (Verdict.FAIL, Verdict.NOT_EVALUATED):
+        for result in results:
+            if result.verdict is verdict:
+                return verdict, f"{case_id} {result.name}: {result.reason}"
+    return Verdict.PASS, ""
+
+
 def _without_look_up(name: str, config: Mapping[str, Any]) -> Mapping[str, Any]:
     def offline(part: Any) -> Any:
         blocked = not isinstance(part, Mapping) or part.get("required", True) is False
@@ -117,4 +186,14 @@ def _by_judge(config: Any) -> bool:
     return isinstance(semantic, Mapping) and semantic.get("by") == "judge"
 
 
-__all__ = ["JUDGED", "ConfigError", "PreparedCase", "PreparedCheck", "grade_episode", "prepare"]
+__all__ = [
+    "JUDGED",
+    "ConfigError",
+    "Graded",
+    "PreparedCase",
+    "PreparedCheck",
+    "Recorded",
+    "grade_all",
+    "grade_episode",
+    "prepare",
+]

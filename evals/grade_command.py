@@ -12,17 +12,17 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from assertions.adapters.choose import ADAPTERS
-from assertions.grading import PreparedCase, grade_episode, prepare
-from assertions.verdict import CheckResult, Verdict
+from assertions.grading import Graded, PreparedCase, grade_all, prepare
+from assertions.verdict import Verdict
 from evals.command_line import CommandError, parser
 from evals.exit_codes import Exit
-from evals.recorded_episodes import Recorded, RecordedEpisodesError, read_recorded
+from evals.recorded_episodes import RecordedEpisodesError, read_recorded
 from evals.sign_in.session import signed_in
 from formats.assertion_configs import is_ours
 from formats.case_files import as_test, read_cases
@@ -35,6 +35,9 @@ EXAMPLES = """\
 MOST_REASONS = 20
 """So many different reasons are printed; the file of `--json` has all."""
 
+MOST_KEPT = 1000
+"""So many different reasons are counted one by one, so that memory does not grow with the number of episodes."""
+
 
 @dataclass
 class Tally:
@@ -43,8 +46,22 @@ class Tally:
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    other_reasons: int = 0
+    """Episodes whose reason came when enough different ones were kept."""
     ungraded: int = 0
     """Episodes of cases that have no check that can be made here."""
+
+    def add(self, graded: Graded) -> None:
+        if graded.left_out:
+            self.left_out.update(graded.left_out)
+        if graded.verdict is None:
+            self.ungraded += 1
+        else:
+            self.verdicts[graded.verdict] += 1
+        if graded.reason in self.reasons or (graded.reason and len(self.reasons) < MOST_KEPT):
+            self.reasons[graded.reason] += 1
+        elif graded.reason:
+            self.other_reasons += 1
 
     @property
     def total(self) -> int:
@@ -117,6 +134,8 @@ def report(tally: Tally, seconds: float) -> Iterator[str]:
         yield f"  {count} x " + reason.replace("\n", "\n      ")
     if len(tally.reasons) > MOST_REASONS:
         yield f"  … and {len(tally.reasons) - MOST_REASONS} other reasons"
+    if tally.other_reasons:
+        yield f"  … and {tally.other_reasons} episodes with other reasons still"
 
 
 def exit_code(tally: Tally) -> Exit:
@@ -132,45 +151,18 @@ _WORDS = {Verdict.PASS: "passed", Verdict.FAIL: "failed", Verdict.NOT_EVALUATED:
 
 def _grade_all(chosen: Any, cases: Mapping[str, PreparedCase], tally: Tally, out: IO[str] | None) -> None:
     for file in chosen.episodes:
-        for recorded in read_recorded(file, chosen.format):
-            verdict, reason, results = _grade_one(recorded, chosen.case, cases, tally)
-            if verdict is None:
-                tally.ungraded += 1
-            else:
-                tally.verdicts[verdict] += 1
-            if reason:
-                tally.reasons[reason] += 1
+        for graded in grade_all(cases, read_recorded(file, chosen.format), chosen.case or ""):
+            tally.add(graded)
             if out is not None:
-                out.write(json.dumps(_line(recorded, verdict, reason, results), ensure_ascii=False) + "\n")
+                out.write(json.dumps(_line(graded), ensure_ascii=False) + "\n")
 
 
-def _grade_one(
-    recorded: Recorded, default_case: str | None, cases: Mapping[str, PreparedCase], tally: Tally
-) -> tuple[Verdict | None, str, Sequence[CheckResult]]:
-    case_id = recorded.case_id or default_case or ""
-    case = cases.get(case_id)
-    if case is None:
-        problem = f"there is no case {case_id!r} in the case files" if case_id else "it names no case"
-        return Verdict.NOT_EVALUATED, problem, ()
-    tally.left_out.update(case.left_out)
-    if recorded.episode is None:
-        return Verdict.NOT_EVALUATED, f"{case_id}: {recorded.problem}", ()
-    if not case.checks:
-        return None, "", ()
-    results = grade_episode(case, recorded.episode, recorded.output)
-    for verdict in (Verdict.FAIL, Verdict.NOT_EVALUATED):
-        decisive = [result for result in results if result.verdict is verdict]
-        if decisive:
-            return verdict, f"{case_id} {decisive[0].name}: {decisive[0].reason}", results
-    return Verdict.PASS, "", results
-
-
-def _line(recorded: Recorded, verdict: Verdict | None, reason: str, results: Sequence[CheckResult]) -> dict[str, Any]:
-    step = recorded.episode.step_id if recorded.episode is not None else ""
+def _line(graded: Graded) -> dict[str, Any]:
+    episode = graded.recorded.episode
     return {
-        "caseId": recorded.case_id,
-        "stepId": step,
-        "verdict": verdict,
-        "reason": reason,
-        "results": [result.to_promptfoo() | {"name": result.name} for result in results],
+        "caseId": graded.case_id,
+        "stepId": episode.step_id if episode is not None else "",
+        "verdict": graded.verdict,
+        "reason": graded.reason,
+        "results": [result.to_promptfoo() | {"name": result.name} for result in graded.results],
     }

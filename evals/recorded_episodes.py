@@ -5,26 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from assertions.adapters.choose import read_foreign
 from assertions.contracts.answer_facts import agent_texts
 from assertions.evidence import Evidence
+from assertions.grading import Recorded
 from episodes.record import Episode, EvidenceError
 
 
 class RecordedEpisodesError(ValueError):
     """A file can not be read. The text says which, and why."""
-
-
-class Recorded(NamedTuple):
-    """One item of a file. `episode` is None when it can not be read; `problem` then says why."""
-
-    where: str
-    case_id: str
-    episode: Episode | None
-    output: str = ""
-    problem: str = ""
 
 
 def read_recorded(file: Path, shape: str = "auto") -> Iterator[Recorded]:
@@ -37,26 +28,24 @@ def read_recorded(file: Path, shape: str = "auto") -> Iterator[Recorded]:
     Raises:
         RecordedEpisodesError: the file can not be opened, or is no JSON.
     """
-    for where, item in _items(file):
-        yield _recorded(where, item, shape)
+    for item in _items(file):
+        yield _recorded(item, shape)
 
 
-def _items(file: Path) -> Iterator[tuple[str, Any]]:
+def _items(file: Path) -> Iterator[Any]:
     try:
         if file.suffix == ".jsonl":
             with file.open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
                     if line.strip():
-                        yield f"{file}:{number}", _json(line, f"{file}:{number}")
+                        yield _json(line, f"{file}:{number}")
             return
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecordedEpisodesError(f"{file} can not be read: {error}") from None
     content = _json(text, str(file))
     rows = content.get("results", {}).get("results") if _is_results(content) else None
-    listed = rows if isinstance(rows, list) else [content]
-    for number, item in enumerate(listed, 1):
-        yield f"{file}, item {number}", item
+    yield from rows if isinstance(rows, list) else [content]
 
 
 def _is_results(content: Any) -> bool:
@@ -70,7 +59,7 @@ def _json(text: str, where: str) -> Any:
         raise RecordedEpisodesError(f"{where} is no JSON: {error}") from None
 
 
-def _recorded(where: str, item: Any, shape: str) -> Recorded:
+def _recorded(item: Any, shape: str) -> Recorded:
     row = item if isinstance(item, Mapping) else {}
     response = _mapping(row.get("response"))
     case_id = _case_id(row)
@@ -79,21 +68,21 @@ def _recorded(where: str, item: Any, shape: str) -> Recorded:
             try:
                 episode = Episode.from_metadata(metadata)
             except EvidenceError as error:
-                return Recorded(where, case_id, None, "", f"the record can not be read: {error}")
+                return Recorded(case_id, None, "", f"the record can not be read: {error}")
             output = response.get("output", row.get("output"))
-            return Recorded(where, case_id or episode.case_id, episode, _output(output, episode))
+            return Recorded(case_id or episode.case_id, episode, _output(output, episode))
     if response or "testCase" in row:
         foreign = _mapping(response.get("metadata"))
         if not foreign:
-            return Recorded(where, case_id, None, "", str(row.get("error") or "the row has no record"))
-        return Recorded(where, case_id, read_foreign(foreign, shape), _output(response.get("output"), None))
-    return _foreign(where, case_id, item, row, shape)
+            return Recorded(case_id, None, "", str(row.get("error") or "the row has no record"))
+        return Recorded(case_id, read_foreign(foreign, shape), _output(response.get("output"), None))
+    return _foreign(case_id, item, row, shape)
 
 
-def _foreign(where: str, case_id: str, item: Any, row: Mapping[str, Any], shape: str) -> Recorded:
+def _foreign(case_id: str, item: Any, row: Mapping[str, Any], shape: str) -> Recorded:
     data = next((row[key] for key in ("messages", "items", "trace") if key in row), item)
     episode = read_foreign(data, shape)
-    return Recorded(where, case_id, episode, _output(row.get("output"), episode))
+    return Recorded(case_id, episode, _output(row.get("output"), episode))
 
 
 def _case_id(row: Mapping[str, Any]) -> str:
