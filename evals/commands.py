@@ -24,6 +24,7 @@ class Command(NamedTuple):
 
 COMMANDS = (
     Command("run", "run suites through promptfoo, clean up, and say how it went"),
+    Command("real", "run a few cases with a real small language model, fetched on demand"),
     Command("view", "look at the results in promptfoo's viewer, on this machine only"),
     Command("doctor", "check versions, variables and addresses, and say how to mend them", reads_env_file=False),
     Command("cleanup", "abandon what runs that were killed have left behind"),
