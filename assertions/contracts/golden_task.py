@@ -18,6 +18,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from assertions.evidence import Evidence
+from assertions.remember import remembered
 from assertions.verdict import CheckResult, NotEvaluated, failed, passed
 from episodes.record import ToolCall
 
@@ -48,8 +49,15 @@ def forbidden_tools(name: str, evidence: Evidence, forbidden: Sequence[str]) -> 
     """As the assertion `tool_not_executed`, which has the rules for calls without a readable text or an answer."""
     from assertions.tool_not_executed import check
 
-    found = check(evidence, {"tools": list(forbidden)})
+    found = check(evidence, _ban_on(forbidden))
     return CheckResult(name, found.verdict, found.score, found.reason)
+
+
+def _as_config(forbidden: Sequence[str]) -> dict[str, Any]:
+    return {"tools": list(forbidden)}
+
+
+_ban_on = remembered(_as_config)
 
 
 def max_tool_calls(name: str, evidence: Evidence, most: int) -> CheckResult:

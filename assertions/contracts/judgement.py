@@ -13,6 +13,7 @@ from typing import Any
 from assertions.contracts.answer_facts import answer_facts, compiled
 from assertions.contracts.golden_task import TERMS
 from assertions.evidence import Evidence
+from assertions.remember import remembered
 from assertions.run_check import Check, judged
 from assertions.verdict import (
     NOT_EVALUATED_PREFIX,
@@ -21,6 +22,7 @@ from assertions.verdict import (
     Verdict,
     not_evaluated,
 )
+from episodes.frozen import frozen
 
 NAME = "contract"
 
@@ -44,7 +46,7 @@ CHECKS = (
 
 def judge(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
     """Judge every part of the contract, in the order in which the config lists them."""
-    parts = [_judge_part(label, name, evidence, part) for label, name, part in _parts(config)]
+    parts = [_judge_part(part, evidence) for part in _prepared_parts(config)]
     if not parts:
         raise ConfigError("", "the contract has no part, so there would be nothing to check", CHECKS)
     return combined(NAME, parts)
@@ -115,12 +117,32 @@ def _parts(config: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             yield name, name, value
 
 
-def _judge_part(label: str, name: str, evidence: Evidence, config: Any) -> CheckResult:
-    result = judged(name, _check(name, config), evidence, config if isinstance(config, Mapping) else {})
-    if label == name:
+@frozen
+class _Part:
+    """One part, ready to be judged: a label of its own where one assertion has several configs."""
+
+    label: str
+    name: str
+    check: Check
+    config: Mapping[str, Any]
+
+
+def _prepare_parts(config: Mapping[str, Any]) -> tuple[_Part, ...]:
+    return tuple(
+        _Part(label, name, _check(name, part), part if isinstance(part, Mapping) else {})
+        for label, name, part in _parts(config)
+    )
+
+
+_prepared_parts = remembered(_prepare_parts)
+
+
+def _judge_part(part: _Part, evidence: Evidence) -> CheckResult:
+    result = judged(part.name, part.check, evidence, part.config)
+    if part.label == part.name:
         return result
     # Two results of one assertion must not share the names of their scores.
-    return _relabelled(result, name, label)
+    return _relabelled(result, part.name, part.label)
 
 
 def _check(name: str, config: Any) -> Check:
