@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assertions.verdict import NotEvaluated
 from episodes.frozen import field, frozen
-from episodes.record import Episode, EvidenceError, ToolCall
+from episodes.record import CassetteUse, Episode, EvidenceError, ToolCall
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +26,8 @@ class Evidence:
     vars: Mapping[str, Any] = field(default_factory=dict)
     case_id: str = ""
     episode_problem: str = ""
+    cassette: CassetteUse | None = None
+    """Where a judge's answers are replayed from or recorded to: only beside the episode itself, never afterwards."""
 
     @staticmethod
     def from_context(output: Any, context: Mapping[str, Any]) -> Evidence:
@@ -51,6 +53,7 @@ class Evidence:
             vars=_mapping(context.get("vars")),
             case_id=_case_id(context, episode),
             episode_problem=problem,
+            cassette=episode.cassette if episode is not None else None,
         )
 
     def record(self) -> Episode:

@@ -98,8 +98,8 @@ class ToolCall:
 class AtHost:
     """What the host itself said about a pull request when the episode had ended.
 
-    `asked_at` is ISO 8601 in UTC; `status` is `active`, `abandoned` or `completed`; branches are short names; paths
-    have no leading slash. Without `exists`, the rest is empty.
+    `asked_at` is ISO 8601 in UTC, and empty in a replay; `status` is `active`, `abandoned` or `completed`; branches are
+    short names; paths have no leading slash. Without `exists`, the rest is empty.
     """
 
     exists: bool
@@ -122,6 +122,8 @@ class PullRequest:
     status: str
     at_host: AtHost | None = None
     """None: nobody asked, or the host did not answer."""
+    replayed: bool = False
+    """It comes from a recording, with what its host said then: this episode created nothing."""
 
 
 @frozen
@@ -180,6 +182,17 @@ class Fingerprint:
 
 
 @frozen
+class CassetteUse:
+    """The recordings that an episode was replayed from or recorded to: a file of the checkout, or one elsewhere.
+
+    `mode` is `none` (only replayed), `all` (only recorded), or `new_episodes` (both).
+    """
+
+    file: str
+    mode: str
+
+
+@frozen
 class Episode:
     """One conversation, from the first word to the stop reason."""
 
@@ -197,6 +210,8 @@ class Episode:
     timings: Timings = field(default_factory=Timings)
     fingerprint: dict[str, Fingerprint] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    cassette: CassetteUse | None = None
+    """None: nothing was replayed, and nothing recorded."""
 
     def to_metadata(self) -> dict[str, Any]:
         """The record as promptfoo stores it: plain JSON that survives JavaScript. Never raises."""
@@ -224,6 +239,7 @@ class Episode:
 __all__ = [
     "SCHEMA_VERSION",
     "AtHost",
+    "CassetteUse",
     "Episode",
     "EvidenceError",
     "Fingerprint",

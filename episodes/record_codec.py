@@ -9,6 +9,7 @@ from episodes import json_safe
 from episodes.record import (
     SCHEMA_VERSION,
     AtHost,
+    CassetteUse,
     Episode,
     EvidenceError,
     Fingerprint,
@@ -51,6 +52,8 @@ def encode_episode(episode: Episode) -> dict[str, Any]:
         },
         "fingerprint": episode.fingerprint,
     }
+    if episode.cassette is not None:
+        record["cassette"] = {"file": episode.cassette.file, "mode": episode.cassette.mode}
     warnings = list(episode.warnings)
     encoded = cast(dict[str, Any], json_safe.encode(record, warnings))
     listed = encoded["toolCalls"]
@@ -95,6 +98,7 @@ def decode_episode(metadata: Mapping[str, Any]) -> Episode:
             if isinstance(part, dict)
         },
         warnings=tuple(str(line) for line in data.get("warnings") or ()),
+        cassette=_decode_cassette(data),
     )
 
 
@@ -170,16 +174,23 @@ def _encode_pull_request(pull: PullRequest) -> dict[str, Any]:
         "status": pull.status,
     }
     if pull.at_host is not None:
-        encoded["atHost"] = {
-            "exists": pull.at_host.exists,
-            "askedAt": pull.at_host.asked_at,
-            "status": pull.at_host.status,
-            "title": pull.at_host.title,
-            "sourceBranch": pull.at_host.source_branch,
-            "targetBranch": pull.at_host.target_branch,
-            "changedPaths": list(pull.at_host.changed_paths),
-        }
+        encoded["atHost"] = encode_at_host(pull.at_host)
+    if pull.replayed:
+        encoded["replayed"] = True
     return encoded
+
+
+def encode_at_host(at_host: AtHost) -> dict[str, Any]:
+    """What a host said, as it stands in the record."""
+    return {
+        "exists": at_host.exists,
+        "askedAt": at_host.asked_at,
+        "status": at_host.status,
+        "title": at_host.title,
+        "sourceBranch": at_host.source_branch,
+        "targetBranch": at_host.target_branch,
+        "changedPaths": list(at_host.changed_paths),
+    }
 
 
 def _decode_pull_request(pull: dict[str, Any], where: str) -> PullRequest:
@@ -189,14 +200,19 @@ def _decode_pull_request(pull: dict[str, Any], where: str) -> PullRequest:
         repository=_text(pull, "repository", where),
         source_branch=_text(pull, "sourceBranch", where),
         status=_text(pull, "status", where),
-        at_host=_decode_at_host(pull, where),
+        at_host=None
+        if pull.get("atHost") is None
+        else decode_at_host(_object(pull, "atHost", where), f"{where}/atHost"),
+        replayed=pull.get("replayed") is True,
     )
 
 
-def _decode_at_host(pull: dict[str, Any], where: str) -> AtHost | None:
-    if pull.get("atHost") is None:
-        return None
-    part, place = _object(pull, "atHost", where), f"{where}/atHost"
+def decode_at_host(part: dict[str, Any], place: str) -> AtHost:
+    """Read it back; `place` is put before every complaint.
+
+    Raises:
+        EvidenceError: a part has the wrong shape.
+    """
     if not isinstance(part.get("exists"), bool):
         raise EvidenceError(f"{place}/exists", f"expected true or false, found {part.get('exists')!r}")
     paths = part.get("changedPaths") or []
@@ -211,6 +227,13 @@ def _decode_at_host(pull: dict[str, Any], where: str) -> AtHost | None:
         target_branch=_text(part, "targetBranch", place),
         changed_paths=tuple(paths),
     )
+
+
+def _decode_cassette(data: dict[str, Any]) -> CassetteUse | None:
+    if data.get("cassette") is None:
+        return None
+    part = _object(data, "cassette", "")
+    return CassetteUse(_text(part, "file", "/cassette"), _text(part, "mode", "/cassette"))
 
 
 def _encode_usage(usage: RoleUsage) -> dict[str, Any]:

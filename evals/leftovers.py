@@ -41,7 +41,7 @@ def settle(home: Path, eval_id: str, rows: Sequence[Row], interrupted: bool) -> 
 
     path = ledger_file(home, eval_id) if eval_id else None
     if path is None or not path.exists():
-        opened = {pull.url or pull.id for row in rows for pull in row.opened if not _replayed(row)}
+        opened = {pull.url or pull.id for row in rows for pull in row.opened if not pull.replayed}
         settled = {name for row in rows for name in _settled(row)}
         left = tuple(f"{name} was opened, and nothing shows that it was abandoned" for name in sorted(opened - settled))
         return Leftovers(len(opened), len(opened & settled), left, finish_command(eval_id) if eval_id and left else "")
@@ -83,9 +83,3 @@ def _settled(row: Row) -> Iterator[str]:
     for entry in row.cleanup:
         if entry.get("result") in SETTLED:
             yield str(entry.get("url") or entry.get("id") or "")
-
-
-def _replayed(row: Row) -> bool:
-    """Its tool results come from a recording, so that it opened nothing."""
-    calls = row.metadata.get("toolCalls")
-    return isinstance(calls, list) and any(isinstance(call, dict) and call.get("replayed") for call in calls)

@@ -33,11 +33,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Opened:
-    """A pull request that the row created."""
+    """A pull request that the row created. `replayed`: it did so when it was recorded, and not in this run."""
 
     url: str
     id: str = ""
     repository: str = ""
+    replayed: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,8 @@ class Row:
     tokens: Tokens
     latency_ms: float
     opened: tuple[Opened, ...] = ()
+    replayed: bool = False
+    """The whole row comes from a recording: no model and no portal was asked."""
     cleanup: tuple[dict[str, Any], ...] = ()
     """What the cleanup after this row did: `{id, url, result, detail, …}` each."""
     metadata: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -84,6 +87,8 @@ class Row:
     """The metadata of the case, as it is written."""
     variables: dict[str, Any] = field(default_factory=dict, repr=False)
     """The case's vars as they are written: templates are not filled in, files are not read."""
+    reasons: tuple[str, ...] = ()
+    """The reason of every check that did not pass; none when nothing was judged."""
 
 
 @dataclass(frozen=True)
@@ -166,11 +171,13 @@ def _row(row: Mapping[str, Any]) -> Row:
         tokens=_tokens(record, row),
         latency_ms=float(row.get("latencyMs") or 0),
         opened=tuple(_opened(record)),
+        replayed=_mapping(record.get("cassette")).get("mode") == "none",
         cleanup=tuple(entry for entry in _list(record.get("cleanup")) if isinstance(entry, dict)),
         metadata=record,
         description=str(test.get("description") or ""),
         about=dict(about),
         variables=dict(_mapping(row.get("vars")) or _mapping(test.get("vars"))),
+        reasons=() if row.get("success") else tuple(_failing(_mapping(row.get("gradingResult")))),
     )
 
 
@@ -226,7 +233,8 @@ def _tokens(record: Mapping[str, Any], row: Mapping[str, Any]) -> Tokens:
 def _opened(record: Mapping[str, Any]) -> Iterator[Opened]:
     for pull in _list(record.get("pullRequests")):
         if isinstance(pull, dict) and (pull.get("url") or pull.get("id")):
-            yield Opened(str(pull.get("url") or ""), str(pull.get("id") or ""), str(pull.get("repository") or ""))
+            url, number, repository = (str(pull.get(key) or "") for key in ("url", "id", "repository"))
+            yield Opened(url, number, repository, replayed=pull.get("replayed") is True)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from evals.command_line import CommandError
 from evals.exit_codes import Exit
 from evals.installation import environment, promptfoo_command
 from evals.promptfoo_process import Ended, run_promptfoo
+from evals.replay import only_replays
 from evals.run_request import RunRequest
 from evals.suites import Suite
 
@@ -102,11 +103,14 @@ def _remote() -> bool:
 
 
 def _endpoints() -> None:
-    """Start the local stack while promptfoo itself starts; this process keeps it alive until the cleanup is done.
+    """Start the local stack while promptfoo itself starts; this process keeps it alive until the cleanup is done. A run
+    that only replays needs none.
 
     Raises:
         CommandError: the local portal and model did not start.
     """
+    if only_replays():
+        return
     from endpoints import resolve
     from endpoints.local_stack import StackError
 

@@ -70,7 +70,11 @@ def _lines(outcome: RunOutcome) -> Iterator[str]:
         yield ""
         yield f"{_counts(rows)} of {_amount(rows)} in {_duration(outcome.seconds)}."
     found = outcome.leftovers
-    if found.opened or found.left:
+    replayed = sum(pull.replayed for row in rows for pull in row.opened)
+    if replayed:
+        abandoned = f", {found.abandoned} abandoned" if found.opened else ""
+        yield f"Pull requests: {found.opened} opened ({replayed} replayed){abandoned}."
+    elif found.opened or found.left:
         yield f"Pull requests: {found.opened} opened, {found.abandoned} abandoned."
     if found.left:
         yield f"LEFT BEHIND, {len(found.left)} {_plural(len(found.left), 'thing', 'things')} to look at:"
@@ -131,9 +135,15 @@ def _amount(rows: Sequence[Row]) -> str:
 def _spent(rows: Sequence[Row]) -> str:
     total = sum((row.tokens for row in rows), Tokens())
     cost = "" if total.cost is None else f", cost {total.cost:.4f}"
+    replayed = sum(row.replayed for row in rows)
+    when = (
+        ", spent when they were recorded"
+        if replayed == len(rows)
+        else ", those of recordings included" * bool(replayed)
+    )
     return (
         f"Tokens: {total.prompt + total.completion:,} ({total.prompt:,} in, {total.completion:,} out) "
-        f"in {total.requests:,} model {_plural(total.requests, 'request', 'requests')}{cost}."
+        f"in {total.requests:,} model {_plural(total.requests, 'request', 'requests')}{cost}{when}."
     )
 
 

@@ -28,9 +28,9 @@ export async function afterEach({ result }) {
   }
 }
 
-/** Whether the record names a pull request, or the run's ledger the step. What can not be told counts as yes. */
+/** Whether the record names a pull request of this run, or its ledger the step. What can not be told counts as yes. */
 async function mayHaveCreated({ evalId, stepId, pullRequests }) {
-  if (pullRequests?.length || !/^[\w:-]+$/.test(evalId)) return true; // Another id is no plain file name.
+  if (pullRequests?.some(({ replayed }) => replayed !== true) || !/^[\w:-]+$/.test(evalId)) return true; // Another id is no plain file name.
   const ledger = await readFile(join(home(), "ledger", `${evalId}.jsonl`), "utf8").catch((error) => error);
   return ledger instanceof Error ? ledger.code !== "ENOENT" : ledger.includes(`"step": ${JSON.stringify(stepId)}`);
 }

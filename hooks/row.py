@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from hooks.guard import Guard, say
@@ -23,8 +22,9 @@ def clean_row(context: dict[str, Any]) -> dict[str, Any] | None:
         record = _record_of(context)
         run_id, step_id = record.get("evalId"), record.get("stepId")
         if isinstance(run_id, str) and run_id and isinstance(step_id, str) and step_id:
-            named = [pull for pull in record.get("pullRequests") or [] if isinstance(pull, dict)]
-            return _clean(run_id, step_id, named, record)
+            listed = [pull for pull in record.get("pullRequests") or [] if isinstance(pull, dict)]
+            # One that is replayed was created when the recording was made: it is not this run's to touch.
+            return _clean(run_id, step_id, [pull for pull in listed if pull.get("replayed") is not True])
     return answers[0] if answers else None
 
 
@@ -37,7 +37,7 @@ def _record_of(context: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _clean(run_id: str, step_id: str, named: list[dict[str, Any]], record: dict[str, Any]) -> dict[str, Any] | None:
+def _clean(run_id: str, step_id: str, named: list[dict[str, Any]]) -> dict[str, Any] | None:
     from endpoints import resolve_pull_request_host
     from endpoints.settings import home
     from episodes.creations import read_ledger
@@ -49,20 +49,11 @@ def _clean(run_id: str, step_id: str, named: list[dict[str, Any]], record: dict[
     report = sweep(home(), run_id, resolve_pull_request_host, options)
     ledger = read_ledger(ledger_file(home(), run_id))
     proven = {one.pull_request.id for one in ledger.creations if one.pull_request and one.step_id == step_id}
-    unproven = [
-        _unproven(pull, step_id) for pull in named if pull.get("id") not in proven and not _replayed(pull, record)
-    ]
+    unproven = [_unproven(pull, step_id) for pull in named if pull.get("id") not in proven]
     entries = [item.to_json() for item in report.items] + unproven + [_broken(problem) for problem in report.problems]
     for sentence in [item.sentence() for item in report.left] + list(report.problems):
         say("WARN", f"cleanup of {step_id}: {sentence}")
     return _answer(entries, report.clean and not unproven) if entries else None
-
-
-def _replayed(pull: dict[str, Any], record: dict[str, Any]) -> bool:
-    """Whether the pull request comes from a recording, so that this run did not create it."""
-    calls = [call for call in record.get("toolCalls") or [] if isinstance(call, dict)]
-    number = str(pull.get("id"))
-    return any(call.get("replayed") is True and number in json.dumps(call.get("result")) for call in calls)
 
 
 def _unproven(pull: dict[str, Any], step_id: str) -> dict[str, Any]:

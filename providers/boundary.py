@@ -1,7 +1,7 @@
-"""Where an episode meets the world: its models and its tool servers, real ones or recordings, with fakes in front.
+"""Where an episode meets the world: its models, its tool servers and the pull-request host, real ones or recordings.
 
     cassette: once                     # none | once | new_episodes | all; files beside the suite, in `cassettes`
-    cassette: {mode: none, folder: recordings, name: mini}
+    cassette: {mode: none, folder: recordings, name: mini}      # name: for one of several providers of the same cases
     fakes: {seed: 7, rules: [...]}     # see `providers.agent.fake_server`
     now: 2026-03-01T12:00:00Z          # see `providers.agent.frozen_world`
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Self
 from endpoints.settings import home
 from episodes.ledger import Ledger
 from models.cassettes.cassette import Cassette
-from models.cassettes.modes import CassetteMode, parse_mode
+from models.cassettes.modes import MODE_VARIABLE, CassetteMode, command_to_record, parse_mode
 from models.cassettes.tape import TapeError
 from models.config_values import check_keys
 from models.settings import ModelSettings
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 BOUNDARY_KEYS = frozenset({"cassette", "fakes", "now"})
 CASSETTE_KEYS = ("mode", "folder", "name")
-MODE_VARIABLE = "EVALS_CASSETTES"
 OFF = "off"
 WITHOUT_RUN = "no-run"
 """Ledger of calls made outside promptfoo, which has no evaluation id."""
@@ -50,8 +49,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 class Boundary:
     """The models and servers of one episode, as an async context: what it opened is closed at its end.
 
-    A cassette is written when the episode ended without an exception. Recordings that nothing asked for spoil an
-    episode that only replays.
+    `settle` comes last, and only when the episode ended without an exception: it writes the cassette.
     """
 
     def __init__(self, options: Mapping[str, Any], base_path: Path, recorder: Recorder) -> None:
@@ -78,8 +76,6 @@ class Boundary:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stack.aclose()
-        if self._cassette is not None and error is None:
-            _finish(self._cassette, self._recorder)
 
     @property
     def home(self) -> Path:
@@ -104,7 +100,7 @@ class Boundary:
         if self._cassette is None:
             model = await live()
         else:
-            model = RecordedModel(role, settings, self._cassette, live)
+            model = RecordedModel(f"model {role}", settings, self._cassette, live)
         trace = current_trace()
         return model if trace is None else trace.model(role, model)
 
@@ -131,6 +127,20 @@ class Boundary:
         trace = current_trace()
         return server if trace is None else trace.server(server)
 
+    @property
+    def cassette(self) -> Cassette | None:
+        """For what is asked when the conversation has ended."""
+        return self._cassette
+
+    def settle(self) -> None:
+        """Write the cassette. Recordings that nothing asked for spoil an episode that only replays.
+
+        Raises:
+            ConfigurationProblem: the file can not be written.
+        """
+        if self._cassette is not None:
+            _finish(self._cassette, self._recorder)
+
     def ledger(self) -> Ledger:
         """The ledger of this run. It needs no service: its host is named in the environment, or is the local one."""
         return Ledger.open(self.home, self._recorder.identity.eval_id or WITHOUT_RUN)
@@ -148,27 +158,30 @@ def _finish(cassette: Cassette, recorder: Recorder) -> None:
         cassette.save()
     except TapeError as problem:
         raise ConfigurationProblem(str(problem)) from None
+    if not cassette.spoilt:
+        recorder.cassette = cassette.use(CHECKOUT)
 
 
 def _cassette(options: Mapping[str, Any], base_path: Path, identity: CaseIdentity) -> Cassette | None:
     wanted = options.get("cassette")
     from_environment = os.environ.get(MODE_VARIABLE, "").strip()
-    if from_environment == OFF or (wanted is None and not from_environment) or wanted == OFF:
-        return None
     data = {"mode": wanted} if isinstance(wanted, str) else {} if wanted is None else wanted
     if not isinstance(data, Mapping):
         raise ConfigurationProblem(f"config.cassette: expected a mode or a mapping with {', '.join(CASSETTE_KEYS)}")
     check_keys(data, CASSETTE_KEYS, "config.cassette.")
-    default = CassetteMode.NONE if os.environ.get("CI") else CassetteMode.ONCE
+    if from_environment == OFF or (not from_environment and (wanted is None or data.get("mode") == OFF)):
+        return None
+    mode = CassetteMode.NONE if os.environ.get("CI") else CassetteMode.ONCE
     try:
-        mode = parse_mode(data.get("mode") or default, "config.cassette.mode")
+        if data.get("mode") not in (None, OFF):
+            mode = parse_mode(data["mode"], "config.cassette.mode")
         if from_environment:
             mode = parse_mode(from_environment, MODE_VARIABLE)
     except ValueError as problem:
         raise ConfigurationProblem(f"{problem} (or {OFF})") from None
     path = _folder(data, base_path, identity.suite) / _file_name(identity, str(data.get("name") or ""))
     try:
-        return Cassette(path, identity.case_id, mode)
+        return Cassette(path, identity.case_id, mode, again=command_to_record(identity.suite, identity.case_id))
     except TapeError as problem:
         raise ConfigurationProblem(str(problem)) from None
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from episodes.canonical import digest, digest_text
 from episodes.record import (
+    CassetteUse,
     Episode,
     Fingerprint,
     Goal,
@@ -62,6 +63,8 @@ class Recorder:
         self.stop_reason: StopReason | None = None
         self.problem = ""
         """In words, why the episode stopped."""
+        self.cassette: CassetteUse | None = None
+        """Set when the episode was replayed or recorded, as a whole."""
         self.batch = 0
         """Number of the latest model answer that asked for tools."""
         self._messages: list[dict[str, Any]] = []
@@ -205,6 +208,7 @@ class Recorder:
             ),
             fingerprint=dict(self._fingerprint),
             warnings=tuple(self._warnings),
+            cassette=self.cassette,
         )
 
     def _shortened(self, message: dict[str, Any]) -> dict[str, Any]:

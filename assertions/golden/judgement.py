@@ -49,7 +49,7 @@ Grader = Callable[[str, str], Graded]
 def judge(evidence: Evidence, config: Mapping[str, Any], by: Judge | None = None) -> CheckResult:
     """Judge a conversation against a golden. `by` replaces the judge that the config names."""
     golden = read_config(config)
-    grader = _by_judge(config, by) if golden.semantics == "judge" else _by_embedding
+    grader = _by_judge(evidence, config, by) if golden.semantics == "judge" else _by_embedding
     parts = [
         judged(f"{NAME}.turn {turn.number}", _turn_check(turn, golden, grader), evidence, {}) for turn in golden.turns
     ]
@@ -225,11 +225,11 @@ def _by_embedding(expected: str, said: str) -> Graded:
     return Graded(found.grade, found.why, {"model": MODEL, "modelSha256": MODEL_SHA256})
 
 
-def _by_judge(config: Mapping[str, Any], by: Judge | None) -> Grader:
+def _by_judge(evidence: Evidence, config: Mapping[str, Any], by: Judge | None) -> Grader:
     from assertions.judging.judge import ModelJudge, Order, read_settings
     from assertions.judging.replies import Grade
 
-    judging = by or ModelJudge(read_settings(config))
+    judging = by or ModelJudge(read_settings(config), evidence)
 
     def grade(expected: str, said: str) -> Graded:
         reply, details = judging.ask(Order("semantic", said, expected=expected), Grade, lambda _: None)

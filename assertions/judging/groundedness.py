@@ -36,7 +36,7 @@ def judge(evidence: Evidence, config: Mapping[str, Any], by: Judge | None = None
     chosen = [answer for answer in answers(evidence) if everything or answer.used_tools]
     if not chosen:
         return passed(NAME, f"{NOTHING_CLAIMED} no answer rests on a tool call", 1.0, {f"{NAME}.not_applicable": 1.0})
-    judging = by or ModelJudge(read_settings(config))
+    judging = by or ModelJudge(read_settings(config), evidence)
     threshold = float(config.get("threshold", 1.0))
     parts = []
     for answer in chosen:

@@ -19,6 +19,10 @@ from episodes.frozen import frozen
 from episodes.record import RoleUsage
 
 if TYPE_CHECKING:
+    from contextlib import AsyncExitStack
+
+    from assertions.evidence import Evidence
+    from models.cassettes.cassette import Cassette
     from models.protocol import Model, ModelReply
 
 DEFAULT_MODEL = "judge"
@@ -105,10 +109,12 @@ def refuse_placeholders(texts: Mapping[str, str]) -> None:
 
 
 class ModelJudge:
-    """A judge behind the run's model endpoint."""
+    """A judge behind the run's model endpoint, or on the cassette of the episode that it judges."""
 
-    def __init__(self, settings: JudgeSettings) -> None:
+    def __init__(self, settings: JudgeSettings, evidence: Evidence | None = None) -> None:
         self._settings = settings
+        self._evidence = evidence
+        self._opened: Cassette | None = None
 
     def ask(self, order: Order, kind: type[_Read], accept: Callable[[_Read], None]) -> tuple[_Read, dict[str, Any]]:
         """The reply, and what is to be kept about how it came.
@@ -127,27 +133,51 @@ class ModelJudge:
             settings = parse_model_settings(self._settings.options, "judge.", default_model=self._settings.model)
         except ModelSettingsError as error:
             raise ConfigError("/judge", str(error)) from None
+        if self._evidence is not None and self._evidence.cassette is not None:
+            from assertions.judging.recorded import open_cassette
+
+            self._opened = self._opened or open_cassette(self._evidence, self._evidence.cassette)
         return asyncio.run(self._ask(order, kind, accept, settings))
 
     async def _ask(
         self, order: Order, kind: type[_Read], accept: Callable[[_Read], None], settings: Any
     ) -> tuple[_Read, dict[str, Any]]:
-        from endpoints import resolve_model
-        from endpoints.local_stack import StackError
+        from contextlib import AsyncExitStack
+
         from models.deadline import Deadline
-        from models.plain_service import open_plain_model
         from models.protocol import ModelFailure
 
         try:
-            endpoint = resolve_model()
-        except StackError as error:
-            raise NotEvaluated(f"there is no model that could judge: {error}") from None
-        try:
-            async with open_plain_model(endpoint, settings) as model:
-                return await converse(model, order, kind, accept, Deadline.after(self._settings.deadline_s))
+            async with AsyncExitStack() as stack:
+                model = await self._model(order.task, settings, stack)
+                found = await converse(model, order, kind, accept, Deadline.after(self._settings.deadline_s))
+            if self._opened is not None:
+                from assertions.judging.recorded import keep
+
+                keep(self._opened)
+            return found
         except ModelFailure as failure:
             details = _details(order.task, self._settings.model, RoleUsage(), [])
             raise NotEvaluated(f"the judge gave no reply ({failure.kind}): {failure.problem}", details) from None
+
+    async def _model(self, task: Task, settings: Any, stack: AsyncExitStack) -> Model:
+        async def live() -> Model:
+            from endpoints import resolve_model
+            from endpoints.local_stack import StackError
+            from models.plain_service import open_plain_model
+
+            try:
+                endpoint = resolve_model()
+            except StackError as error:
+                raise NotEvaluated(f"there is no model that could judge: {error}") from None
+            return await stack.enter_async_context(open_plain_model(endpoint, settings))
+
+        if self._opened is None:
+            return await live()
+        from models.cassettes.cassette import CHECK
+        from models.cassettes.model import RecordedModel
+
+        return RecordedModel(f"{CHECK}{task}", settings, self._opened, live)
 
 
 async def converse(

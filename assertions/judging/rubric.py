@@ -24,7 +24,7 @@ def judge(evidence: Evidence, config: Mapping[str, Any], by: Judge | None = None
     refuse_placeholders({f"/criteria/{index}": text for index, text in enumerate(criteria)} | {"/question": question})
     answer = answer_text(evidence, config.get("scope", "all"))
     order = Order("rubric", answer, criteria=criteria, question=question)
-    judging = by or ModelJudge(read_settings(config))
+    judging = by or ModelJudge(read_settings(config), evidence)
     verdicts, details = judging.ask(order, Verdicts, acceptable(criteria, answer))
     parts = tuple(_part(number, finding) for number, finding in enumerate(verdicts.findings, 1))
     score = sum(part.score for part in parts) / len(parts)

@@ -31,7 +31,7 @@ def judge(evidence: Evidence, config: Mapping[str, Any], by: Judge | None = None
     expected = str(config.get("expected", ""))
     refuse_placeholders({"/goal": goal, "/expected": expected})
     order = Order("goal", transcript(evidence), question=goal, expected=expected)
-    judging = by or ModelJudge(read_settings(config))
+    judging = by or ModelJudge(read_settings(config), evidence)
     grade, details = judging.ask(order, Grade, lambda _: None)
     if grade.value < 0:
         raise NotEvaluated(f"the judge finds no goal in {goal!r}: {grade.reason}", details)

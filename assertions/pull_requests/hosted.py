@@ -34,14 +34,18 @@ def from_host(pulls: Sequence[Created]) -> dict[str, State | None]:
     """What the host said, by address; None where the host does not know a pull request.
 
     A provider of ours asks when the episode has ended and writes the answer into the record; for any other record the
-    host is asked now.
+    host is asked now. A replayed record holds what the host said when the recording was made.
 
     Raises:
         NotEvaluated: the run's host can not be reached or did not answer, or is not the one in the address.
     """
     unasked = [pull for pull in pulls if pull.at_host is None]
     answers = {pull.url.text: pull.at_host for pull in pulls if pull.at_host is not None} | _ask(unasked)
-    return {url: _state(answer) for url, answer in answers.items()}
+    replayed = {pull.url.text for pull in pulls if pull.replayed}
+    return {
+        url: _state(answer, "its host, when it was recorded" if url in replayed else "its host")
+        for url, answer in answers.items()
+    }
 
 
 def _ask(pulls: Sequence[Created]) -> dict[str, AtHost]:
@@ -63,11 +67,11 @@ def _ask(pulls: Sequence[Created]) -> dict[str, AtHost]:
     return dict(zip((pull.url.text for pull in pulls), answers, strict=True))
 
 
-def _state(answer: AtHost) -> State | None:
+def _state(answer: AtHost, source: str) -> State | None:
     if not answer.exists:
         return None
     return State(
-        "its host",
+        source,
         answer.status,
         answer.target_branch,
         answer.source_branch,

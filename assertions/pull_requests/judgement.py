@@ -7,6 +7,7 @@ Parts, each with its own component and named score `pull_request.<part>`:
 | `created` | does a tool result prove it (or, with `required: false`, prove that there is none)? |
 | `linked` | does the agent's answer show its address, and no address that it made up? |
 | `exists`, `open`, `target_branch`, `source_branch`, `title`, `allowed_paths` | what does the host say about it? |
+| `replayed` | only in a replay: the host was not asked now, what it said stands in the recording |
 """
 
 from __future__ import annotations
@@ -104,12 +105,14 @@ def _linked(created: Sequence[Created], claimed: Sequence[Claim]) -> CheckResult
 
 
 def _states(created: Sequence[Created], config: Mapping[str, Any]) -> list[CheckResult]:
-    """What the host says, part by part. A replayed pull request is unknown to every host: its result has to do.
+    """What the host says, part by part.
 
-    Without `look_up` nobody is asked now, but an answer from the end of the episode, in the record, is an answer.
+    Without `look_up` nobody is asked now, but an answer from the end of the episode, in the record, is an answer. About
+    a replayed pull request nobody is asked either: its host said what it said when the recording was made, or, when
+    that does not hold it, the tool's recorded result has to do.
     """
     look_up = config.get("look_up", True) is not False
-    by_result = [pull for pull in created if pull.replayed or (pull.at_host is None and not look_up)]
+    by_result = [pull for pull in created if pull.at_host is None and (pull.replayed or not look_up)]
     by_host = [pull for pull in created if pull not in by_result]
     states: dict[str, State | None] = {pull.url.text: from_result(pull) for pull in by_result}
     if by_host:
@@ -118,17 +121,21 @@ def _states(created: Sequence[Created], config: Mapping[str, Any]) -> list[Check
         except NotEvaluated as error:
             return [not_evaluated(f"{NAME}.exists", error.reason)]
     parts = []
+    replayed = any(pull.replayed for pull in created)
+    if replayed:
+        parts.append(_pass(f"{NAME}.replayed", "from a recording; not looked up at the host"))
     if by_host:
         missing = [url for url, state in states.items() if state is None]
         if missing:
             return [_fail(f"{NAME}.exists", f"{missing[0]} does not exist at its host")]
-        parts.append(_pass(f"{NAME}.exists", "it exists at its host"))
+        existed = "it existed at its host when it was recorded"
+        parts.append(_pass(f"{NAME}.exists", existed if replayed else "it exists at its host"))
     known = [(url, state) for url, state in states.items() if state is not None]
     for part, wanted, judge_state in _WANTED:
         if part in config or part == "open":
             if wanted is not None and config.get(part, True) is not wanted:
                 continue
-            parts.append(_every(f"{NAME}.{part}", known, config.get(part), judge_state))
+            parts.append(_every(f"{NAME}.{part}", known, config.get(part), judge_state, past=replayed))
     return parts
 
 
@@ -136,7 +143,9 @@ _Judge = Callable[[State, Any], str | None]
 """None: the state is as wanted. A text: what is wrong. Raises NotEvaluated when the source does not tell."""
 
 
-def _every(name: str, states: Sequence[tuple[str, State]], wanted: Any, judge_state: _Judge) -> CheckResult:
+def _every(
+    name: str, states: Sequence[tuple[str, State]], wanted: Any, judge_state: _Judge, *, past: bool
+) -> CheckResult:
     for url, state in states:
         try:
             problem = judge_state(state, wanted)
@@ -144,7 +153,7 @@ def _every(name: str, states: Sequence[tuple[str, State]], wanted: Any, judge_st
             return not_evaluated(name, f"{url}: {error.reason}")
         if problem:
             return _fail(name, f"{url} {problem} (says {state.source})")
-    return _pass(name, _PASSED[name.rpartition(".")[2]])
+    return _pass(name, _PASSED[name.rpartition(".")[2]][past])
 
 
 def _is_open(state: State, _wanted: Any) -> str | None:
@@ -182,12 +191,13 @@ _WANTED: tuple[tuple[str, bool | None, _Judge], ...] = (
 )
 
 _PASSED = {
-    "open": "it is open",
-    "target_branch": "its target branch is right",
-    "source_branch": "its source branch is right",
-    "title": "its title is right",
-    "allowed_paths": "it changes allowed paths only",
+    "open": ("it is open", "it was open"),
+    "target_branch": ("its target branch is right", "its target branch was right"),
+    "source_branch": ("its source branch is right", "its source branch was right"),
+    "title": ("its title is right", "its title was right"),
+    "allowed_paths": ("it changes allowed paths only", "it changed allowed paths only"),
 }
+"""What a part says that passed, and what it says of a replayed pull request."""
 
 
 def _told(value: Any, state: State, what: str) -> Any:

@@ -28,7 +28,7 @@ class Created:
 
     @property
     def replayed(self) -> bool:
-        """The result came from a recording, so no host knows this pull request."""
+        """The result came from a recording, so no host is asked about this pull request."""
         return self.call is not None and self.call.replayed
 
 

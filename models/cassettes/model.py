@@ -1,4 +1,7 @@
-"""A model whose answers come from a cassette, or go onto it. Only what is named here is ever written."""
+"""A model whose answers come from a cassette, or go onto it. Only what is named here is ever written.
+
+Of an answer, the message is written, and text and calls only where they do not follow from it.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ MESSAGE_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id", "refusa
 
 
 class RecordedModel:
-    """The model of one role in one case. `live` opens the real one, and is called only when it is needed."""
+    """One model in one case. `live` opens the real one, and is called only when it is needed."""
 
     def __init__(
-        self, role: str, settings: ModelSettings, cassette: Cassette, live: Callable[[], Awaitable[Model]]
+        self, boundary: str, settings: ModelSettings, cassette: Cassette, live: Callable[[], Awaitable[Model]]
     ) -> None:
-        self._boundary = f"model {role}"
+        self._boundary = boundary
         self._settings = settings
         self._cassette = cassette
         self._open_live = live
@@ -48,11 +51,15 @@ class RecordedModel:
 
     def _reply(self, answer: Mapping[str, Any]) -> ModelReply:
         prompt, completion = int(answer["promptTokens"]), int(answer["completionTokens"])
+        message = answer["message"]
         return ModelReply(
-            text=answer["text"],
-            calls=tuple(RequestedCall(call["id"], call["name"], call["arguments"]) for call in answer["calls"]),
+            text=answer["text"] if "text" in answer else _text_of(message),
+            calls=tuple(
+                RequestedCall(call["id"], call["name"], call["arguments"])
+                for call in (answer["calls"] if "calls" in answer else _calls_of(message))
+            ),
             finish_reason=answer["finishReason"],
-            message=dict(answer["message"]),
+            message=dict(message),
             usage=RoleUsage(prompt, completion, 1, self._settings.prices.cost(self.name, prompt, completion)),
             latency_ms=0.0,
             model=answer["model"],
@@ -89,13 +96,30 @@ def written_message(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _answer(reply: ModelReply) -> dict[str, Any]:
-    return {
-        "text": reply.text,
-        "calls": [{"id": call.id, "name": call.name, "arguments": call.arguments_raw} for call in reply.calls],
+    message = dict(written_message(reply.message))
+    answer: dict[str, Any] = {
+        "message": message,
         "finishReason": reply.finish_reason,
-        "message": dict(written_message(reply.message)),
         "model": reply.model,
-        "refusal": reply.refusal,
         "promptTokens": reply.usage.prompt_tokens,
         "completionTokens": reply.usage.completion_tokens,
     }
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments_raw} for call in reply.calls]
+    if reply.text != _text_of(message):
+        answer["text"] = reply.text
+    if calls != _calls_of(message):
+        answer["calls"] = calls
+    if reply.refusal:
+        answer["refusal"] = reply.refusal
+    return answer
+
+
+def _text_of(message: Mapping[str, Any]) -> Any:
+    return message.get("content") or ""
+
+
+def _calls_of(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"id": call["id"], "name": call["function"]["name"], "arguments": call["function"]["arguments"]}
+        for call in message.get("tool_calls") or ()
+    ]

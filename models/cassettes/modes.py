@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from enum import StrEnum
+
+from endpoints.settings import CHECKOUT
+
+MODE_VARIABLE = "EVALS_CASSETTES"
 
 
 class CassetteMode(StrEnum):
@@ -14,6 +20,14 @@ class CassetteMode(StrEnum):
     """Replay what is recorded, record what is not; recordings that were not asked for stay, with a warning."""
     ALL = "all"
     """Ask everything anew, and replace the file."""
+
+
+def command_to_record(suite: str, case_id: str) -> str:
+    """What a person types to record one case of a suite anew; empty for a case of no suite."""
+    if not suite or not case_id or not (CHECKOUT / "suites" / suite).is_dir():
+        return ""
+    pattern = shlex.quote(f"^{re.escape(case_id)}")
+    return f"{MODE_VARIABLE}=all npm run eval -- {suite} --filter-pattern {pattern}"
 
 
 def parse_mode(text: object, where: str) -> CassetteMode:

@@ -16,6 +16,8 @@ import jsonschema
 from referencing import Registry
 from referencing.exceptions import Unresolvable
 
+from endpoints.redaction import brief
+
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
@@ -69,7 +71,7 @@ class ArgumentCheck:
             self.problem = f"the tool's schema refers to something outside itself: {error}"
             self._validator = None
             return ()
-        return tuple(f"{_pointer(error.absolute_path)}: {error.message[:300]}" for error in found[:MAX_ERRORS])
+        return tuple(f"{_pointer(error.absolute_path)}: {brief(error.message, 300)}" for error in found[:MAX_ERRORS])
 
 
 @functools.lru_cache(maxsize=256)
@@ -80,7 +82,7 @@ def _validator(schema_text: str) -> tuple[Validator | None, str]:
     try:
         kind.check_schema(schema)
     except jsonschema.SchemaError as error:
-        return None, f"the tool's schema is not valid: {error.message[:200]}"
+        return None, f"the tool's schema is not valid: {brief(error.message, 200)}"
     # A registry of its own without a way to fetch: a schema may not make us read an address.
     return kind(schema, registry=Registry()), ""
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from episodes.ledger import Ledger, new_marker
+from episodes.ledger import Ledger
 from episodes.pull_request_url import PullRequestUrl, parse
 from episodes.record import PullRequest
 from providers.agent.tool_server import ToolAnswer, ToolInfo
@@ -37,14 +37,15 @@ class CreationLedger:
         self._ledger.result(self._step_id, call_id, created, problem, answered=answered, sent=sent)
 
 
-def marked_arguments(tool: ToolInfo, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """The arguments to send, what was added to them, and the marker; the marker is empty when there is no place for it.
+def marked_arguments(
+    tool: ToolInfo, arguments: Mapping[str, Any], marker: str
+) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """The arguments to send, what was added to them, and the marker; that is empty when there was no place for it.
 
     A branch prefix of the agent's own is left alone. The marker is a line of its own in the description, where a sweep
     finds it when the branch does not carry it.
     """
     properties = tool.input_schema.get("properties") or {}
-    marker = new_marker()
     added: dict[str, Any] = {}
     if BRANCH_PARAMETER in properties and BRANCH_PARAMETER not in arguments:
         added[BRANCH_PARAMETER] = marker
@@ -58,9 +59,10 @@ def marked_arguments(tool: ToolInfo, arguments: Mapping[str, Any]) -> tuple[dict
 def created_pull_request(answer: ToolAnswer) -> PullRequest | None:
     """The pull request that a creating tool's own answer proves: an object with the address of one, not a sentence.
 
-    None when the answer is an error or a replay, or when no part of it is such an object.
+    None when the answer is an error or a fake, or when no part of it is such an object. One from a recording was
+    created when that was made, and says so.
     """
-    if answer.is_error or answer.replayed:
+    if answer.is_error or answer.faked:
         return None
     for item in _objects(answer.structured if answer.structured is not None else _json(answer.text)):
         url = next((found for key in URL_KEYS if (found := parse(str(item.get(key) or "")))), None)
@@ -72,6 +74,7 @@ def created_pull_request(answer: ToolAnswer) -> PullRequest | None:
                 repository=_repository(item, url),
                 source_branch=branch.removeprefix("refs/heads/"),
                 status=str(item.get("status") or item.get("state") or "active"),
+                replayed=answer.replayed,
             )
     return None
 

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from episodes.ledger import LedgerError
+from endpoints.redaction import brief
+from episodes.ledger import LedgerError, new_marker
 from episodes.record import PullRequest, StopReason, ToolCall, ToolStatus
+from models.cassettes.volatile import MARKER_STAND_IN
 from models.deadline import Deadline
 from models.protocol import RequestedCall
 from providers.agent.arguments import UnreadableArguments, read_arguments
@@ -135,7 +137,9 @@ class Dispatcher:
         marker = ""
         added: dict[str, Any] = {}
         if self._settings.marker:
-            arguments, added, marker = marked_arguments(tool.info, arguments)
+            # A replay creates nothing that a sweep would have to find, and is the same every time.
+            chosen = new_marker() if tool.server.live else MARKER_STAND_IN
+            arguments, added, marker = marked_arguments(tool.info, arguments, chosen)
         call = replace(call, added_arguments=added)
         if not tool.server.live:
             return await self._call(tool, call, arguments)
@@ -152,7 +156,7 @@ class Dispatcher:
             self._settle(under_way, None, "the episode ended while the call was under way", answered=False)
             raise
         answered = outcome.call.status in (ToolStatus.OK, ToolStatus.TOOL_ERROR)
-        created = outcome.pull_request
+        created = None if outcome.call.replayed else outcome.pull_request
         problem = outcome.call.problem
         # A result that is neither an error nor names a pull request is written without a problem: the sweep then asks
         # the host, instead of taking it for a call that did nothing.
@@ -183,7 +187,7 @@ class Dispatcher:
         for note in answer.notes:
             self._recorder.warn(f"{call.name}: {note}")
         status = ToolStatus.TOOL_ERROR if answer.is_error else ToolStatus.OK
-        problem = (answer.text or shown)[:500] if answer.is_error else ""
+        problem = brief(answer.text or shown, 500) if answer.is_error else ""
         call = replace(call, status=status, result=result, problem=problem, replayed=answer.replayed)
         return _Outcome(call, shown, created_pull_request(answer) if tool.creates else None)
 

@@ -114,7 +114,7 @@ class FakeServer:
         if rule is not None:
             await asyncio.sleep(deadline.clip(rule.latency_s))
             if rule.error:
-                return ToolAnswer(rule.error, is_error=True, replayed=True, notes=(FAKED,))
+                return ToolAnswer(rule.error, is_error=True, replayed=True, faked=True, notes=(FAKED,))
             if rule.result is not None:
                 return _made_up(rule.result)
         return await self._behind.call(tool, arguments, idle_s=idle_s, deadline=deadline)
@@ -135,6 +135,6 @@ class FakeServer:
 
 def _made_up(result: Any) -> ToolAnswer:
     if isinstance(result, str):
-        return ToolAnswer(result, replayed=True, notes=(FAKED,))
+        return ToolAnswer(result, replayed=True, faked=True, notes=(FAKED,))
     text = json.dumps(result, ensure_ascii=False)
-    return ToolAnswer(text, structured=result, replayed=True, notes=(FAKED,))
+    return ToolAnswer(text, structured=result, replayed=True, faked=True, notes=(FAKED,))

@@ -13,6 +13,7 @@ from mcp import MCPError
 from mcp.client.session import ClientSession
 from pydantic import ValidationError
 
+from endpoints.redaction import brief
 from models.deadline import Deadline
 from providers.agent.mcp_answers import answer_of, tool_info
 from providers.agent.mcp_session import McpSession
@@ -44,7 +45,7 @@ class _SignsOfLife:
         return time.monotonic() - self._last
 
     def describe(self) -> str:
-        return f" after its progress {self._heard[:100]!r}" if self._heard else ""
+        return f" after its progress {brief(self._heard, 100)!r}" if self._heard else ""
 
 
 class McpServer:
@@ -167,7 +168,7 @@ class McpServer:
             return ToolFailure("refused", session.describe_end())
         if error.code == types.INTERNAL_ERROR and session.http_error is not None and session.http_error >= 500:
             return ToolFailure("no_answer", f"HTTP {session.http_error}; whether it ran is unknown")
-        return ToolFailure("refused", f"the server refused the call: {error.message[:500]} ({error.code})")
+        return ToolFailure("refused", f"the server refused the call: {brief(error.message, 500)} ({error.code})")
 
     def _broken(self, session: McpSession) -> ToolFailure:
         if session.broke_before_sending:

@@ -21,7 +21,8 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from models.transport import http_client
+from endpoints.redaction import brief, redact
+from models.transport import MAX_ANSWER_BYTES, http_client
 from providers.agent import die_with_parent
 from providers.agent.server_settings import ServerAddress
 from providers.agent.tool_server import ToolFailure
@@ -29,11 +30,12 @@ from providers.agent.tool_server import ToolFailure
 CLOSE_S = 8.0
 """How long closing may take: a process on stdio gets 2 s to end, then SIGTERM, then SIGKILL, 2 s each."""
 
+CLOSE_HTTP_S = 3.0
+"""How long closing may take over HTTP, where it is one request."""
+
 IDLE_CONNECTION_S = 300.0
 """How long one HTTP answer may be silent. The time-out of a tool is shorter and is ours."""
 
-MAX_EVENT_BYTES = 32 * 1024 * 1024
-"""Largest single answer that is read from a server."""
 
 BEFORE_SENDING = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 """Errors that happen before a request leaves."""
@@ -84,9 +86,10 @@ class McpSession:
         return f"{', '.join(parts) or 'the session ended'}{self._complaint}"
 
     async def close(self) -> None:
-        """End the session. Does not raise; a session that does not end in time is cancelled."""
+        """End the session. Does not raise; one that is not open yet, or does not end in time, is cancelled."""
         self._closing.set()
-        await asyncio.wait({self.owner}, timeout=CLOSE_S)
+        if self._ready.done():
+            await asyncio.wait({self.owner}, timeout=CLOSE_S if self._address.command else CLOSE_HTTP_S)
         if not self.owner.done():
             self.owner.cancel()
             await asyncio.wait({self.owner}, timeout=CLOSE_S)
@@ -100,10 +103,9 @@ class McpSession:
             await self._closing.wait()
 
     async def _http(self, stack: AsyncExitStack) -> Any:
-        connections = http_client(IDLE_CONNECTION_S, headers=dict(self._address.headers))
-        connections.event_hooks = {"response": [self._note_status]}
+        connections = http_client(IDLE_CONNECTION_S, headers=dict(self._address.headers), on_response=self._note_status)
         await stack.enter_async_context(connections)
-        return streamable_http_client(self._address.url, http_client=connections, max_sse_event_size=MAX_EVENT_BYTES)
+        return streamable_http_client(self._address.url, http_client=connections, max_sse_event_size=MAX_ANSWER_BYTES)
 
     async def _note_status(self, response: httpx2.Response) -> None:
         if response.status_code >= 400:
@@ -115,7 +117,7 @@ class McpSession:
 
         def read_complaint() -> None:
             errors.seek(0)
-            lines = [line.strip() for line in errors.read()[-2000:].splitlines() if line.strip()]
+            lines = [line.strip() for line in redact(errors.read())[-2000:].splitlines() if line.strip()]
             self._complaint = f": {lines[-1][:200]}" if lines else ""
 
         stack.callback(read_complaint)
@@ -151,7 +153,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def _name(error: BaseException) -> str:
     """The kind of error, and its words where they are the server's own. Transport errors may name addresses."""
     if isinstance(error, MCPError):
-        return f"{type(error).__name__} {error.code}: {error.message[:200]}"
+        return f"{type(error).__name__} {error.code}: {brief(error.message, 200)}"
     if isinstance(error, OSError) and error.strerror:
         return f"{type(error).__name__}: {error.strerror}"
     return type(error).__name__

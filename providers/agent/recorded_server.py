@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -50,9 +51,10 @@ class RecordedServer:
         request = {"method": "tools/call", "tool": tool, "arguments": dict(arguments)}
         recorded = self._take(request)
         if recorded is not None:
+            structured = recorded.get("structured")
             return ToolAnswer(
-                text=recorded["text"],
-                structured=recorded.get("structured"),
+                text=recorded["text"] if "text" in recorded else _as_text(structured),
+                structured=structured,
                 is_error=recorded["isError"],
                 replayed=True,
             )
@@ -61,7 +63,9 @@ class RecordedServer:
         except ToolFailure as failure:
             self._cassette.spoilt = f"{tool} gave no answer that could be recorded: {failure.problem}"
             raise
-        written = {"text": answer.text, "structured": answer.structured, "isError": answer.is_error}
+        written: dict[str, Any] = {"structured": answer.structured, "isError": answer.is_error}
+        if answer.structured is None or answer.text != _as_text(answer.structured):
+            written["text"] = answer.text
         self._cassette.add(self._boundary, request, written)
         return answer
 
@@ -75,3 +79,8 @@ class RecordedServer:
         if self._live is None:
             self._live = await self._open_live()
         return self._live
+
+
+def _as_text(structured: Any) -> str:
+    """What most servers send as text beside structured content: the same once more, not worth writing twice."""
+    return json.dumps(structured, ensure_ascii=False, separators=(",", ":"))

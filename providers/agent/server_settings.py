@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from endpoints import Portal
+from endpoints.redaction import remember_named
 from models.config_values import check_keys, number
 from providers.agent_protocol import ConfigurationProblem
 
@@ -76,7 +77,8 @@ def fill_in(
 ) -> ServerAddress:
     """Fill in `${NAME}` from the environment; the portal's address is the one that this run uses.
 
-    The portal's token goes to the portal's own origin and nowhere else.
+    What is a credential by its name is masked from then on. The portal's token goes to the portal's own origin and
+    nowhere else.
 
     Raises:
         ConfigurationProblem: a variable is not set.
@@ -86,8 +88,14 @@ def fill_in(
     def fill(text: str) -> str:
         return _VARIABLE.sub(lambda match: _value(match.group(1), server.name, portal, names), text)
 
+    def fill_named(name: str, text: str) -> str:
+        filled = fill(text)
+        # The last word: what comes before it in a header is the scheme, such as Bearer.
+        remember_named(name, filled.rpartition(" ")[2])
+        return filled
+
     url = fill(server.url)
-    headers = {key: fill(value) for key, value in server.headers.items()}
+    headers = {key: fill_named(key, value) for key, value in server.headers.items()}
     has_own = any(key.lower() == "authorization" for key in headers)
     if portal is not None and portal.token and not has_own and _origin(url) == _origin(portal.mcp_url):
         headers["Authorization"] = f"Bearer {portal.token}"
@@ -98,7 +106,7 @@ def fill_in(
         headers=headers,
         command=fill(server.command),
         args=tuple(map(fill, server.args)),
-        env={key: fill(value) for key, value in server.env.items()},
+        env={key: fill_named(key, value) for key, value in server.env.items()},
         cwd=fill(server.cwd),
     )
 
@@ -142,6 +150,7 @@ def _value(name: str, server: str, portal: Portal | None, environment: Mapping[s
     text = environment.get(name)
     if not text:
         raise ConfigurationProblem(f"server {server}: the environment variable {name} is not set")
+    remember_named(name, text)
     return text
 
 

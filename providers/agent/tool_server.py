@@ -26,6 +26,8 @@ class ToolAnswer:
     structured: Any = None
     is_error: bool = False
     replayed: bool = False
+    """It comes from a recording, or is a fake: the tool did nothing."""
+    faked: bool = False
     notes: tuple[str, ...] = ()
 
 

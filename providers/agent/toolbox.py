@@ -68,13 +68,16 @@ async def fill_toolbox(
     An entry of the allow-list is a tool's name, or `server:tool` where two servers offer the same name.
 
     Raises:
-        EpisodeStopped: `tool_unavailable`: a server can not be reached, or an allowed tool is offered by none.
+        EpisodeStopped: `tool_unavailable`: a server can not be reached, or an allowed tool is offered by none;
+            `provider_error`: a replay does not know what the server offers.
     """
     offers: list[tuple[ToolServer, ToolInfo]] = []
     for server in servers:
         try:
             offers.extend((server, info) for info in await server.tools())
         except ToolFailure as failure:
+            if failure.reason == "no_recording":
+                raise EpisodeStopped(StopReason.PROVIDER_ERROR, failure.problem) from None
             problem = f"the server {server.name} can not be used: {failure.problem}"
             raise EpisodeStopped(StopReason.TOOL_UNAVAILABLE, problem) from None
     chosen = [_choose(entry, offers) for entry in allowed]

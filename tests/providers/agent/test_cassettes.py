@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from episodes.record import Episode, StopReason, Timings
+from episodes.record import CassetteUse, Episode, StopReason, Timings
 from tests.providers.agent.rig import Result, Rig, make_rig
 from tests.support.scripted_model import KEY, Say, ScriptedModel, Step, scripted_model
 from tests.support.tool_process import ToolProcess
@@ -59,7 +59,7 @@ def studio(tools: ToolProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def _without_times(episode: Episode) -> Episode:
     calls = tuple(replace(call, started_at="", latency_ms=0.0, replayed=False) for call in episode.tool_calls or ())
     fingerprint = {key: part for key, part in episode.fingerprint.items() if key != "cassette"}
-    return replace(episode, tool_calls=calls, timings=Timings(), fingerprint=fingerprint)
+    return replace(episode, tool_calls=calls, timings=Timings(), fingerprint=fingerprint, cassette=None)
 
 
 def test_a_recorded_episode_is_replayed_word_for_word_without_model_or_tools(studio: Studio) -> None:
@@ -70,6 +70,8 @@ def test_a_recorded_episode_is_replayed_word_for_word_without_model_or_tools(stu
     assert [call.replayed for call in recorded.episode.tool_calls or ()] == [False, False]
     assert [call.replayed for call in replayed.episode.tool_calls or ()] == [True, True]
     assert replayed.episode.fingerprint["cassette"].name == "replayed"
+    used = [result.episode.cassette for result in (recorded, replayed)]
+    assert used == [CassetteUse(str(studio.tape), "all"), CassetteUse(str(studio.tape), "none")]
 
 
 def test_a_replay_can_be_replayed_again_and_leaves_the_file_alone(studio: Studio) -> None:
@@ -84,10 +86,10 @@ def test_a_request_without_recording_fails_and_shows_what_differs(studio: Studio
     result = studio.replay("2 + 4?")
     assert result.episode.stop_reason is StopReason.PROVIDER_ERROR
     lines = result.error.splitlines()
-    assert lines[0] == (
-        "provider_error: model scripted: C01.jsonl has no recording of this request at model agent; "
-        "the nearest differs:"
-    )
+    assert lines[:2] == [
+        "provider_error: model scripted: C01.jsonl has no recording of this request at model agent.",
+        "The nearest recording differs:",
+    ]
     assert '-   "content": "2 + 3?",' in lines
     assert '+   "content": "2 + 4?",' in lines
 
@@ -99,7 +101,9 @@ def test_another_tool_call_than_the_recorded_one_fails_and_is_not_executed(studi
     assert changed != text
     studio.tape.write_text(changed, encoding="utf-8")
     result = studio.replay()
-    assert "C01.jsonl has no recording of this request at tool portal; the nearest differs:" in result.error
+    assert (
+        "C01.jsonl has no recording of this request at tool portal.\nThe nearest recording differs:\n" in result.error
+    )
     assert '+  "a": 9,' in result.error
     assert result.statuses == [("add", "not_executed"), ("fail", "tool_error")]
 
@@ -116,7 +120,16 @@ def test_a_recording_that_nothing_asked_for_fails(studio: Studio) -> None:
 
 def test_in_mode_none_a_case_without_file_fails(studio: Studio) -> None:
     result = studio.replay()
-    assert "C01.jsonl has no recording of this request at tool portal, and none that is left there" in result.error
+    assert result.error == "provider_error: C01.jsonl does not exist, so nothing can be replayed."
+
+
+def test_a_changed_line_of_a_long_text_is_shown_and_not_the_whole_text(studio: Studio) -> None:
+    studio.record(prompt="first line\nsecond line\n2 + 3?")
+    lines = studio.replay("first line\nanother line\n2 + 3?").error.splitlines()
+    assert [line.strip() for line in lines if line.startswith(("+ ", "- "))] == [
+        '-    "second line",',
+        '+    "another line",',
+    ]
 
 
 def test_once_is_the_default_here_and_none_where_ci_is_set(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,6 +169,38 @@ def test_all_asks_everything_anew_and_replaces_the_file(studio: Studio) -> None:
     assert studio.replay("hello").output == "fresh"
 
 
+def test_recording_twice_writes_the_same_file_however_the_calls_of_a_batch_end(studio: Studio) -> None:
+    slow_first = (Say(calls=[("slow", {"seconds": 0.3}), ("add", {"a": 1, "b": 1})]), Say("done"))
+    create = (Say(calls=[("create_pull_request", {"title": "x"})]), Say("done"))
+    for script in (slow_first, create):
+        files = []
+        for _ in range(2):
+            with studio.rig(*script) as (rig, _model):
+                assert rig.run(cassette="all").error == ""
+            files.append(studio.tape.read_text(encoding="utf-8"))
+        assert files[0] == files[1]
+    recordings = [json.loads(line) for line in files[0].splitlines()]
+    called = [row["request"].get("tool") for row in recordings if row.get("boundary") == "tool portal"]
+    assert called == [None, "create_pull_request"]
+
+
+def test_a_provider_may_name_its_files_and_be_live_all_the_same(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {"mode": "off", "name": "careful"}
+    with studio.rig(Say("live"), Say("recorded")) as (rig, _):
+        assert rig.run(cassette=own).episode.cassette is None
+        monkeypatch.setenv("EVALS_CASSETTES", "all")
+        assert rig.run(cassette=own).output == "recorded"
+    assert [path.name for path in studio.tape.parent.iterdir()] == ["C01.careful.jsonl"]
+
+
+@pytest.mark.parametrize("strange", ["line\u2028separator", "next\u0085line", "a\rb\vc\fd"])
+def test_no_character_tears_a_line_of_the_file(studio: Studio, strange: str) -> None:
+    studio.record(Say(strange), prompt=strange)
+    assert studio.replay(strange).error == ""
+
+
 @pytest.mark.parametrize("wrong", ["onec", {"mode": "always"}, {"moed": "once"}, 3])
 def test_a_misspelt_mode_is_an_error_that_names_the_modes(studio: Studio, wrong: Any) -> None:
     result = studio.replay(cassette=wrong)
@@ -173,7 +218,9 @@ def test_a_creating_tool_is_never_replayed_as_if_it_had_created(studio: Studio) 
         assert len(rig.ledger()) == before
     (call,) = replayed.episode.tool_calls or ()
     assert (replayed.error, str(call.status), call.replayed) == ("", "ok", True)
-    assert replayed.episode.pull_requests == ()
+    (made,), (pull,) = recorded.episode.pull_requests, replayed.episode.pull_requests
+    assert (made.replayed, pull.replayed) == (False, True)
+    assert (pull.url, pull.id) == (made.url, made.id)
 
 
 def test_neither_key_nor_token_nor_address_is_written(studio: Studio) -> None:
