@@ -23,6 +23,7 @@ BENCHMARKS: dict[str, str] = {
     "worker": "peak memory of a provider worker that ran every case",
     "memory": "peak and growth of a worker's memory over 200 episodes",
     "throughput": "episodes in a minute at -j 1, 4, 8, 16 with a model that takes 300 ms, against the ideal",
+    "bulk": "10,000 episodes graded by ours, agentevals, DeepEval and pydantic_evals; growth of evals grade",
     "dialogue": "one scripted conversation by ours, promptfoo's simulated user and tau2-bench's orchestrator",
     "start": "our own overhead when everything is set up",
 }

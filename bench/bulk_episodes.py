@@ -178,3 +178,12 @@ WRONG: dict[str, Change] = {
     "a number written as text": _number_as_text,
     "true written as 1": _true_as_one,
 }
+
+STILL_RIGHT: dict[str, frozenset[str]] = {
+    "exact": frozenset(),
+    "any_order": frozenset({"two calls swapped", "the last call made first"}),
+    "superset": frozenset(
+        {"two calls swapped", "the last call made first", "a call of another tool added", "a call made twice"}
+    ),
+}
+"""For each way of matching, the changes that it does not mind."""

@@ -1,0 +1,151 @@
+"""Bulk grading of 10,000 episodes: ours, agentevals, DeepEval and pydantic_evals, and `evals grade` on 100 and 10,000.
+
+Everybody gets the same episodes, in its own form and in memory before the clock starts, in a process of its own that
+does nothing else; what counts is processor time. Verdicts are compared first: speed means nothing where they differ.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bench.bulk_episodes import HARMLESS, STILL_RIGHT, generate
+from bench.bulk_ours import case_id, config_of, lines
+from bench.figure import Figure
+from bench.peers.environment import ask
+from bench.runs import CHECKOUT
+
+EPISODES = 10_000
+ROUNDS = 2
+PEERS = ("agentevals", "deepeval", "pydantic-evals")
+GRADERS = CHECKOUT / "bench/peers/graders"
+
+EXPLAINED = {"true written as 1": "in Python, True == 1"}
+"""Changes that the peers do not see, and why; ours does, because JSON tells them apart."""
+
+FEW, MANY = 1_000, 10_000
+"""Lines of the two files for `evals grade`; the smaller one is long enough for the start not to matter."""
+
+Answers = dict[str, dict[str, Any]]
+"""For each task: `seconds`, and which episodes `passed`."""
+
+
+def measure(episodes: int = EPISODES, rounds: int = ROUNDS) -> list[Figure]:
+    cases, recorded = generate(episodes)
+    question = {"cases": cases, "episodes": recorded}
+    taken: dict[str, list[Answers]] = {name: [] for name in ("ours", *PEERS)}
+    for _ in range(rounds):  # they take turns, so that a slow minute of the machine hits all
+        taken["ours"].append(_ours(question))
+        for peer in PEERS:
+            taken[peer].append(ask(peer, GRADERS / f"{peer.replace('-', '_')}_grader.py", question))
+    agreement = list(_compared(recorded, {name: answers[0] for name, answers in taken.items()}))
+    times = {
+        name: {task: min(one[task]["seconds"] for one in answers) / episodes * 1e6 for task in answers[0]}
+        for name, answers in taken.items()
+    }
+    return [*agreement, *_speeds(times), *_growth(cases)]
+
+
+def _ours(question: Mapping[str, Any]) -> Answers:
+    with tempfile.TemporaryDirectory() as name:
+        asked, answered = Path(name) / "question.json", Path(name) / "answer.json"
+        asked.write_text(json.dumps(question), encoding="utf-8")
+        command = [sys.executable, "-m", "bench.bulk_ours", str(asked), str(answered)]
+        subprocess.run(command, cwd=CHECKOUT, check=True)
+        answers: Answers = json.loads(answered.read_text(encoding="utf-8"))
+        return answers
+
+
+def _compared(recorded: list[dict[str, Any]], answers: Mapping[str, Answers]) -> Iterator[Figure]:
+    """Ours against what was done to each episode, then each peer against ours."""
+    wrong = sum(
+        passed is not is_right(one["change"], task)
+        for task, answer in answers["ours"].items()
+        for one, passed in zip(recorded, answer["passed"], strict=True)
+    )
+    yield Figure("our verdicts that are wrong", wrong, "", 0)
+    for peer in PEERS:
+        differ = Counter(
+            one["change"]
+            for task, answer in answers[peer].items()
+            for one, passed, own in zip(
+                recorded, answer["passed"], answers["ours"][task.removesuffix(" by hand")]["passed"], strict=True
+            )
+            if passed is not own
+        )
+        for change, count in differ.items():
+            print(f"  {peer} differs on {count} x {change}: {EXPLAINED.get(change, 'NOT EXPLAINED')}", flush=True)
+        unexplained = sum(count for change, count in differ.items() if change not in EXPLAINED)
+        yield Figure(f"verdicts of {peer} that differ without an explanation", unexplained, "", 0)
+
+
+def is_right(change: str, task: str) -> bool:
+    """Whether an episode is still what its case expects."""
+    return change in HARMLESS or change in STILL_RIGHT[task]
+
+
+def _speeds(times: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:
+    for name, tasks in times.items():
+        shown = ", ".join(f"{task} {microseconds:,.0f} µs" for task, microseconds in tasks.items())
+        print(f"  {name}, per episode: {shown}", flush=True)
+    ours = times["ours"]
+    yield Figure("ours: episodes a second and core, exact", 1e6 / ours["exact"], "/s")
+    fastest = min(times[peer]["exact"] for peer in PEERS)
+    yield Figure("ours / the fastest of them, exact: times as fast", fastest / ours["exact"], "x", 50, at_least=True)
+    for peer in PEERS:
+        for task, microseconds in times[peer].items():
+            own = ours[task.removesuffix(" by hand")]
+            yield Figure(f"ours / {peer}, {task}: times as fast", microseconds / own, "x")
+
+
+def _growth(cases: list[Any]) -> Iterator[Figure]:
+    """`evals grade` on a short file and on a long one: how time and memory grow."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        expected = folder / "cases.yaml"
+        expected.write_text(yaml.safe_dump([_as_case(index, calls) for index, calls in enumerate(cases)]))
+        _, recorded = generate(MANY)
+        runs = {}
+        for count in (FEW, MANY):
+            file = folder / f"{count}.jsonl"
+            with file.open("w", encoding="utf-8") as out:
+                out.writelines(lines(recorded[:count]))
+            runs[count] = min(_graded(file, expected) for _ in range(3))
+        empty = folder / "none.jsonl"
+        empty.write_text("")
+        start = min(_graded(empty, expected) for _ in range(3))[0]
+    (few, few_mb), (many, many_mb) = runs[FEW], runs[MANY]
+    per_episode = (few - start) / FEW, (many - start) / MANY
+    yield Figure("evals grade from a file: episodes a second and core", 1 / per_episode[1], "/s")
+    yield Figure(f"time per episode of {MANY:,} / of {FEW:,}", per_episode[1] / per_episode[0], "x", 1.1)
+    yield Figure(f"peak memory at {MANY:,} episodes beyond that at {FEW:,}", many_mb - few_mb, "MB", 8)
+
+
+def _graded(file: Path, cases: Path) -> tuple[float, float]:
+    """Processor time in seconds and peak memory in MB of one `evals grade`."""
+    command = [sys.executable, "-m", "evals", "grade", str(file), "--cases", str(cases)]
+    with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1, 4):
+        raise RuntimeError(f"{' '.join(command)} ended with {process.returncode}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def _as_case(index: int, calls: list[Any]) -> dict[str, Any]:
+    check = {"type": "python", "value": f"file://{CHECKOUT}/assertions/tool_sequence.py"}
+    return {
+        "description": f"{case_id(index)} makes a spoke",
+        "metadata": {"id": case_id(index), "group": "bulk", "priority": "full", "risk": "low"},
+        "vars": {"request": "Please make the spoke."},
+        "assert": [check | {"config": config_of(calls, "exact")}],
+    }
