@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,9 +20,14 @@ def run_check(name: str, check: Check, output: Any, context: Mapping[str, Any]) 
     """What every `get_assert` returns: the check's verdict as promptfoo's grading result. Never raises."""
     short_process.begin()
     config = context.get("config")
-    result = grade(name, check, Evidence.from_context(output, context), {} if config is None else config)
+    result = grade(name, check, Evidence.from_context(output, context), {} if config is None else config).to_promptfoo()
+    if "endpoints.redaction" in sys.modules:
+        # A judge or a host was asked. What they say is in no record, and so nobody has masked it yet.
+        from endpoints.redaction import redact_value
+
+        result = redact_value(result)
     short_process.end()
-    return result.to_promptfoo()
+    return result
 
 
 def grade(name: str, check: Check, evidence: Evidence, config: Any) -> CheckResult:

@@ -22,6 +22,8 @@ SHORTEST = 8
 
 _remembered: set[str] = set()
 
+_SECRET_NAME = r"(?i)(?:key|token|secret|password|passwd|pwd|pat|authorization|credentials?|cookie|signature)$"
+
 _I = re.I | re.A
 
 _SHAPES: tuple[tuple[tuple[str, ...], str, int, str], ...] = (
@@ -81,6 +83,12 @@ def remember(secret: str | None) -> None:
     """Mask this value from now on, in this process. Values shorter than `SHORTEST` are not masked."""
     if secret and len(secret) >= SHORTEST:
         _remembered.add(secret)
+
+
+def remember_named(name: str, value: str) -> None:
+    """Mask this value from now on if its name (of a variable, or a header) says that it is a credential."""
+    if re.search(_SECRET_NAME, name):
+        remember(value)
 
 
 def redact(text: str) -> str:

@@ -166,6 +166,8 @@ def problems(environment: Mapping[str, str] | None = None) -> list[str]:
         address = value(name, environment)
         if address and not address.startswith(("http://", "https://")):
             found.append(f"{name} is not an address: it must begin with https:// (or http:// on this machine).")
+        if address and "@" in address.partition("://")[2].partition("/")[0]:
+            found.append(f"{name} holds a user or a password: take them out, and use the variable for the token.")
     return found + (_sign_in_problems(kind, environment) if kind else [])
 
 

@@ -142,12 +142,17 @@ class Ledger:
             "problem": _brief(problem),
         }
         if pull_request is not None:
-            row["pullRequest"] = {
-                "id": pull_request.id,
-                "url": pull_request.url,
-                "repository": pull_request.repository,
-                "sourceBranch": pull_request.source_branch,
-            }
+            # A tool's own words: the address may hold a password.
+            from endpoints.redaction import redact_value
+
+            row["pullRequest"] = redact_value(
+                {
+                    "id": pull_request.id,
+                    "url": pull_request.url,
+                    "repository": pull_request.repository,
+                    "sourceBranch": pull_request.source_branch,
+                }
+            )
         self._append(row)
 
     def swept(

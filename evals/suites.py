@@ -57,7 +57,7 @@ def choose(names: Sequence[str], known: Mapping[str, Suite]) -> list[Suite]:
     """The suites of these names, in their order and each once; every suite when no name is given.
 
     Raises:
-        CommandError: there is no such suite, or none at all.
+        CommandError: there is no such suite, or none at all, or the config of one holds a credential.
     """
     if not known:
         raise CommandError(f"There is no suite: no folder of suites/ has a {CONFIG}.")
@@ -67,7 +67,23 @@ def choose(names: Sequence[str], known: Mapping[str, Suite]) -> list[Suite]:
             from formats.problems import nearest
 
             raise CommandError(f"There is no suite {name}{nearest(name, known)}; there are {', '.join(known)}.")
-    return [known[name] for name in wanted]
+    chosen = [known[name] for name in wanted]
+    for suite in chosen:
+        _refuse_credentials(suite.config)
+    return chosen
+
+
+def _refuse_credentials(config: Path) -> None:
+    """promptfoo stores a config as it is written, before any of our code could mask anything in it."""
+    from endpoints.redaction import find
+
+    text = config.read_text(encoding="utf-8-sig")
+    for start in find(text)[:1]:
+        where = f"{config}:{text.count(chr(10), 0, start) + 1}"
+        raise CommandError(
+            f"{where}: holds what looks like a credential, and promptfoo would store it; take it out, and let the agent "
+            "file name a variable"
+        )
 
 
 def read_suite(name: str, config: Path) -> Suite:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from endpoints import SettingsError
+from endpoints.redaction import brief
 from endpoints.sign_in import fresh_token
 from models.protocol import ModelFailure
 
@@ -61,7 +62,7 @@ def token_of(credential: TokenCredential, scope: str) -> str:
         return credential.get_token(scope).token
     except AzureError as refused:
         # Its text is a page long and names every way that was tried.
-        reason = " ".join(refused.message.split())[:200]
+        reason = brief(" ".join(refused.message.split()), 200)
         raise EntraError(f"no sign-in with Entra ID works here (try az login): {reason}") from None
 
 

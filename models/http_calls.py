@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from endpoints.redaction import redact
 from models.deadline import Deadline
 from models.protocol import FailureKind, ModelFailure
 from models.retry import RETRIED_STATUS, asked_wait, back_off
@@ -154,11 +155,11 @@ def is_content_filter(refused: Refused) -> bool:
 
 
 def clean(text: str, secrets: list[str]) -> str:
-    """`text` on one line, cut, and without the strings that must not be seen (keys, addresses)."""
+    """`text` on one line, cut, without the strings that must not be seen (keys, addresses) and other credentials."""
     for secret in secrets:
         if secret:
             text = text.replace(secret, "…")
-    text = " ".join(text.split())
+    text = " ".join(redact(text).split())
     return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "…"
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from endpoints.redaction import redact_value
+from endpoints.redaction import brief, redact_value
 from endpoints.settings import home
 from episodes.record import Episode, StopReason
 from models.config_values import ModelSettingsError
@@ -258,7 +258,9 @@ def _result(recorder: Recorder, output: str | None) -> dict[str, Any]:
 
 def _short(text: str) -> str:
     """What promptfoo gets as output. The record's messages say where the whole of a longer text is."""
-    return text if len(text) <= MAX_OUTPUT else f"{text[:MAX_OUTPUT]}\n[cut: {MAX_OUTPUT} of {len(text)} characters]"
+    if len(text) <= MAX_OUTPUT:
+        return text
+    return f"{brief(text, MAX_OUTPUT)}\n[cut: {MAX_OUTPUT} of {len(text)} characters]"
 
 
 def _token_usage(episode: Episode) -> dict[str, int]:

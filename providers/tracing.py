@@ -15,12 +15,14 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from endpoints.redaction import brief, describe, redact
 from providers.stderr_log import get_logger
 
 if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
     from opentelemetry.sdk.trace.export import SpanExportResult
+    from opentelemetry.trace import Span
 
     from models.deadline import Deadline
     from models.protocol import Model, ModelReply, ModelRequest
@@ -63,9 +65,7 @@ class EpisodeTrace:
     def episode(self, case_id: str) -> Iterator[None]:
         """The span that all others of the episode are below; sent when it ends."""
         token = _current.set(self)
-        with self._tracer.start_as_current_span(
-            f"episode {case_id}".strip(), context=self._parent, attributes={"promptfoo.case.id": case_id}
-        ):
+        with self._open(f"episode {case_id}".strip(), context=self._parent, attributes={"promptfoo.case.id": case_id}):
             try:
                 yield
             finally:
@@ -79,7 +79,7 @@ class EpisodeTrace:
             "gen_ai.agent.name": agent,
             "gen_ai.turn.index": number,
         }
-        with self._tracer.start_as_current_span(f"invoke_agent {agent}", attributes=attributes):
+        with self._open(f"invoke_agent {agent}", attributes=attributes):
             yield
 
     def model(self, role: str, model: Model) -> Model:
@@ -95,13 +95,26 @@ class EpisodeTrace:
         """A client span; what the block puts into the yielded dict becomes attributes, `error` becomes its status."""
         from opentelemetry.trace import SpanKind, Status, StatusCode
 
-        with self._tracer.start_as_current_span(name, kind=SpanKind.CLIENT, attributes=attributes) as span:
+        with self._open(name, kind=SpanKind.CLIENT, attributes=attributes) as span:
             more: dict[str, Any] = {}
             yield more
             error = more.pop("error", "")
             if error:
                 span.set_status(Status(StatusCode.ERROR, error))
             span.set_attributes(more)
+
+    @contextmanager
+    def _open(self, name: str, **options: Any) -> Iterator[Span]:
+        """A span that ends with the block. An exception becomes its status, masked, and not a stack trace as it is."""
+        from opentelemetry.trace import Status, StatusCode
+
+        options |= {"record_exception": False, "set_status_on_exception": False}
+        with self._tracer.start_as_current_span(name, **options) as span:
+            try:
+                yield span
+            except Exception as error:
+                span.set_status(Status(StatusCode.ERROR, describe(error)))
+                raise
 
 
 class _TracedModel:
@@ -147,7 +160,7 @@ class _TracedServer:
         return await self._server.tools()
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, idle_s: float, deadline: Deadline) -> ToolAnswer:
-        text = json.dumps(arguments, ensure_ascii=False)
+        text = redact(json.dumps(arguments, ensure_ascii=False))
         attributes: Attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": tool,
@@ -158,9 +171,9 @@ class _TracedServer:
         }
         with self._trace.span(f"execute_tool {tool}", attributes) as more:
             answer = await self._server.call(tool, arguments, idle_s=idle_s, deadline=deadline)
-            more["gen_ai.tool.call.result"] = answer.text[:MAX_TEXT]
+            more["gen_ai.tool.call.result"] = brief(answer.text, MAX_TEXT)
             if answer.is_error:
-                more["error"] = answer.text[:200]
+                more["error"] = brief(answer.text, 200)
             return answer
 
 

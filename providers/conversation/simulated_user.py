@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from endpoints.redaction import redact
 from episodes.record import StopReason
 from models.deadline import Deadline
 from models.protocol import Model, ModelFailure, ModelReply, ModelRequest
@@ -122,5 +123,5 @@ class SimulatedUser:
 
 
 def _quoted(draft: str) -> str:
-    text = " ".join(draft.split())
+    text = " ".join(redact(draft).split())
     return f'("{text[:SHOWN_OF_A_DRAFT]}…")' if len(text) > SHOWN_OF_A_DRAFT else f'("{text}")'

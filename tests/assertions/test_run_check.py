@@ -140,3 +140,22 @@ def test_the_record_is_also_found_in_the_providers_response() -> None:
     context = context_of(evidence_of(["get_spoke"]))
     context["providerResponse"] = {"metadata": context.pop("metadata")}
     assert run_check(NAME, agreeing, "text", context)["pass"]
+
+
+def test_what_a_judge_or_a_host_says_is_masked_in_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALS_MODEL_API_KEY", "planted-key-of-the-judge")
+
+    def asking(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
+        from endpoints.redaction import MASK
+
+        assert evidence.calls()
+        assert config == CONFIG
+        return passed(NAME, f"it said: your key is planted-key-of-the-judge, not {MASK}")
+
+    def crashing(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
+        asking(evidence, config)
+        raise RuntimeError("refused planted-key-of-the-judge")
+
+    context = context_of(evidence_of([call("get_spoke")]))
+    assert run_check(NAME, asking, "text", context)["reason"] == "it said: your key is [redacted], not [redacted]"
+    assert "RuntimeError: refused [redacted] (" in run_check(NAME, crashing, "text", context)["reason"]

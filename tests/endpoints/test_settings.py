@@ -60,6 +60,10 @@ def test_what_fits_together_is_no_problem(names: dict[str, str]) -> None:
             "EVALS_PORTAL_URL is not an address: it must begin with https:// (or http:// on this machine).",
         ),
         (
+            {**CONFIGURED, "EVALS_PORTAL_URL": "https://me:secret@portal.example"},
+            "EVALS_PORTAL_URL holds a user or a password: take them out, and use the variable for the token.",
+        ),
+        (
             {"AZURE_OPENAI_ENDPOINT": "https://a", "AZURE_OPENAI_API_KEY": "k", "EVALS_MODEL_BASE_URL": "https://b"},
             "AZURE_OPENAI_ENDPOINT and EVALS_MODEL_BASE_URL are both set",
         ),

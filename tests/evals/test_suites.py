@@ -63,3 +63,15 @@ def test_a_config_that_cannot_be_read_is_named_with_its_line(root: Path) -> None
 def test_a_checkout_without_suites_says_so(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There is no suite"):
         choose([], find_suites(tmp_path))
+
+
+def test_a_config_that_holds_a_credential_is_refused_when_it_is_to_be_run(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALS_PORTAL_TOKEN", "token-of-the-portal")
+    file = root / "suites" / "a" / "promptfooconfig.yaml"
+    file.write_text("tests: []\nenv: {SHOP: x token-of-the-portal}\n", encoding="utf-8")
+    assert choose(["b"], find_suites(root))
+    with pytest.raises(CommandError, match=rf"{file}:2: holds what looks like a credential") as raised:
+        choose(["a"], find_suites(root))
+    assert "token-of-the-portal" not in str(raised.value)
