@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from endpoints.redaction import redact
+from endpoints.redaction import redact_value
 from episodes.canonical import digest
 
 SHARED = ("messages", "tools")
@@ -20,8 +20,9 @@ MARKER_STAND_IN = "evals/000000000000"
 
 @dataclass(frozen=True)
 class Volatile:
-    """A pattern in any text, what stands for it, and why two runs differ there."""
+    """A pattern in any text, what stands for it, and why two runs differ there. `hint` is part of every match."""
 
+    hint: str
     pattern: re.Pattern[str]
     stand_in: str
     reason: str
@@ -29,16 +30,19 @@ class Volatile:
 
 VOLATILE = (
     Volatile(
+        "evals/",
         re.compile(r"\b(evals/[0-9a-f]{12}/[\w.-]*-)[0-9a-f]{8}\b"),
         r"\g<1>00000000",
         "the end of a branch's name, which the local portal draws at random",
     ),
     Volatile(
+        "evals/",
         re.compile(r"\bevals/[0-9a-f]{12}\b"),
         MARKER_STAND_IN,
         "the marker of one creating call, made at random so that a sweep can prove whose branch it is",
     ),
     Volatile(
+        "http://127.0.0.1:",
         re.compile(r"\bhttp://127\.0\.0\.1:\d{1,5}\b"),
         "http://127.0.0.1:0",
         "the port of a server on this machine, taken from those that are free",
@@ -48,15 +52,19 @@ VOLATILE = (
 
 def levelled(value: Any) -> Any:
     """`value` (JSON data) with every volatile part replaced by its stand-in, and credentials masked."""
+    return _levelled(redact_value(value))
+
+
+def _levelled(value: Any) -> Any:
     if isinstance(value, str):
-        value = redact(value)
         for part in VOLATILE:
-            value = part.pattern.sub(part.stand_in, value)
+            if part.hint in value:
+                value = part.pattern.sub(part.stand_in, value)
         return value
     if isinstance(value, dict):
-        return {levelled(key): levelled(item) for key, item in value.items()}
+        return {_levelled(key): _levelled(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [levelled(item) for item in value]
+        return [_levelled(item) for item in value]
     return value
 
 
