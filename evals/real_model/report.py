@@ -9,7 +9,7 @@ from typing import Any
 
 from evals.exit_codes import Exit, worst
 from evals.real_model.limits import Limits, Used, faults, is_from_text, used_by
-from evals.results import Row, Status
+from evals.results import NOT_EVALUATED, Row, Status
 from evals.summary import RunOutcome
 from providers.conversation.simulated_user import DRAFT_WARNING
 
@@ -101,7 +101,10 @@ def _case(row: Row, limits: Limits) -> Iterator[str]:
     yield f"  tools: {tools}" if tools else "  tools: none was called"
     if row.status is Status.ERRORED:
         yield f"  no check was made: {_line(row.reason)}"
-    yield from (f"  wrong: {_line(reason)}" for reason in row.reasons)
+    # A check by itself and the same check inside a contract may say the same.
+    for reason in dict.fromkeys(row.reasons):
+        unknown = reason.startswith(NOT_EVALUATED)
+        yield f"  not judged: {_line(reason.removeprefix(NOT_EVALUATED))}" if unknown else f"  wrong: {_line(reason)}"
     drafts = [text for text in _warnings(row) if text.startswith(DRAFT_WARNING)]
     yield from (f"  developer: {_line(text)}" for text in drafts)
 
