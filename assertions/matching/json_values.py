@@ -34,11 +34,10 @@ class Unknown:
 
 def why_unknown(value: Any) -> str:
     """Why `value` is no evidence: it was cut when it was recorded, or lost digits. Empty if it is evidence."""
-    if isinstance(value, Unknown):
-        return value.why
-    if isinstance(value, Mapping) and value.get("truncated") is True:
-        return "was cut when it was recorded"
-    return ""
+    kind = type(value)
+    if kind is dict or (kind not in _KINDS and isinstance(value, Mapping)):
+        return "was cut when it was recorded" if value.get("truncated") is True else ""
+    return value.why if isinstance(value, Unknown) else ""
 
 
 _KINDS: dict[type, Kind] = {

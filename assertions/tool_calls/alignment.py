@@ -8,6 +8,8 @@ choices are tried, nor, without order, on the order in which the steps are liste
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
 
 from assertions.matching.selection import Seen
 from assertions.tool_calls.ordered_batches import Rules, best_way
@@ -25,9 +27,9 @@ class Alignment:
     required: int
     step_of: tuple[int | None, ...]
 
-    @property
+    @cached_property
     def matched(self) -> int:
-        return sum(step is not None for step in self.step_of)
+        return len(self.step_of) - self.step_of.count(None)
 
     @property
     def complete(self) -> bool:
@@ -38,6 +40,30 @@ class Alignment:
 
     def left_over(self) -> list[int]:
         return [call for call, own in enumerate(self.step_of) if own is None]
+
+
+def only_alignment(steps: Sequence[Step], calls: Sequence[Seen], fits: Fits) -> Alignment | None:
+    """The alignment where there is nothing to choose, so that it is the best one in order as well as without order.
+
+    None where there is a choice, or might be: a step or a call that has two to fit, calls that are not in the order of
+    their steps, a step that may be served more than once or not at all, parallel calls.
+    """
+    step_of: list[int | None] = [None] * len(calls)
+    behind = 0
+    for index, (step, row) in enumerate(zip(steps, fits, strict=True)):
+        fitting = row.count(True)
+        if not step.once or fitting > 1:
+            return None
+        if fitting:
+            call = row.index(True)
+            if call < behind:
+                return None
+            behind = call + 1
+            step_of[call] = index
+    for before, seen in pairwise(calls):
+        if in_one_batch(before.call, seen.call):
+            return None
+    return Alignment(len(calls) - step_of.count(None), len(steps), tuple(step_of))
 
 
 def align_in_order(

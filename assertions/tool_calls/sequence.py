@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from assertions.evidence import Evidence
 from assertions.matching.argument_fit import ArgumentMatch
 from assertions.matching.selection import Seen, Selection, TurnMissing, over_worlds, select
-from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order, in_one_batch
+from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order, in_one_batch, only_alignment
 from assertions.tool_calls.sequence_config import Mode, SequenceConfig
 from assertions.tool_calls.sequence_reasons import Outcome, explain, praise
 from assertions.tool_calls.steps import Step
@@ -100,7 +100,10 @@ def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig
     fits = [_fits(row, world, hopeful, undecided) for row in matches]
     capped = [row for row, step in zip(fits, steps, strict=True) if step.capped]
     wanted = [any(row[call] for row in capped) for call in range(len(world))] if capped else [False] * len(world)
-    if config.mode.ordered:
+    only = only_alignment(steps, world, fits)
+    if only is not None:
+        alignment = in_order = freely = only
+    elif config.mode.ordered:
         alignment = in_order = align_in_order(steps, world, fits, wanted, config.strict_batches)
         # Without order, no call can be matched that fits nowhere.
         most = sum(map(any, zip(*fits, strict=True)))
@@ -129,6 +132,8 @@ def _fits(
 ) -> list[bool]:
     """Whether a step fits each call. What depends on arguments that were cut is added to `undecided`."""
     row = [match is not None and not match.mismatches for match in matches]
+    if row.count(True) + matches.count(None) == len(row):
+        return row
     for index, match in enumerate(matches):
         if match is not None and match.mismatches and match.could_fit:
             row[index] = hopeful

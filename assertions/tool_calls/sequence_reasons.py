@@ -61,19 +61,19 @@ def explain(outcome: Outcome, selection: Selection, config: SequenceConfig) -> s
 def _problem(outcome: Outcome, selection: Selection, config: SequenceConfig) -> str:
     if config.mode is not Mode.SUBSET:
         for index, step in enumerate(outcome.steps):
-            served = outcome.served(index)
-            if len(served) < step.least:
-                return f"step {index + 1}, {step}: {_why_missing(outcome, index, served, selection, config)}"
+            if outcome.alignment.step_of.count(index) < step.least:
+                return f"step {index + 1}, {step}: {_why_missing(outcome, index, selection, config)}"
     left = outcome.surplus or tuple(outcome.alignment.left_over())
     return _why_extra(outcome, left[0])
 
 
-def _why_missing(outcome: Outcome, index: int, served: list[Seen], selection: Selection, config: SequenceConfig) -> str:
+def _why_missing(outcome: Outcome, index: int, selection: Selection, config: SequenceConfig) -> str:
     step = outcome.steps[index]
     spare = [call for call in outcome.alignment.left_over() if outcome.fits[index][call]]
     if spare and config.mode.ordered:
         return _why_out_of_order(outcome, index, outcome.calls[spare[0]])
     if step.least > 1:
+        served = outcome.served(index)
         return f"{counted(len(served), f'{DONE[config.when]} call')}, expected at least {step.least}"
     close = _closest(outcome, index)
     if close:
