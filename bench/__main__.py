@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, str] = {
     "throughput": "episodes in a minute at -j 1, 4, 8, 16 with a model that takes 300 ms, against the ideal",
     "bulk": "10,000 episodes graded by ours, agentevals, DeepEval and pydantic_evals; growth of evals grade",
     "dialogue": "one scripted conversation by ours, promptfoo's simulated user and tau2-bench's orchestrator",
+    "replay": "all 26 cases replayed from their cassettes against the same cases live",
     "start": "our own overhead when everything is set up",
 }
 """Name of the module in this folder, and what it measures. Each has `measure() -> list[Figure]`."""

@@ -28,6 +28,10 @@ class Runs:
         """All suites, offline."""
         self._run("setup/launch.mjs", "evals", "run", "all")
 
+    def replay(self) -> None:
+        """All suites, from the cassettes in the checkout."""
+        self._run("setup/launch.mjs", "evals", "run", "all", cassettes="none")
+
     def canned(self) -> None:
         """The same rows, started the same way: answers read from a file, one trivial assertion, no hook."""
         self._run("setup/launch.mjs", "evals", "run", "all", "--root", str(self.home / "canned"))
@@ -78,12 +82,12 @@ class Runs:
         (row,) = _rows(results)
         return row
 
-    def _run(self, *words: str) -> None:
+    def _run(self, *words: str, cassettes: str = "off") -> None:
         environment = os.environ | {
             "EVALS_HOME": str(self.home),
             "PROMPTFOO_CONFIG_DIR": str(self.home / "promptfoo"),
             "BENCH_ROWS": str(self.home / "rows.json"),
-            "EVALS_CASSETTES": "off",
+            "EVALS_CASSETTES": cassettes,
         }
         command = ["node", *words]
         done = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
