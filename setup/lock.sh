@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 peers=../bench/peers/requirements
-for source in requirements.in requirements-dev.in requirements-node.in "$peers"/*.in; do
+for source in requirements.in requirements-dev.in requirements-node.in real-model/requirements.in "$peers"/*.in; do
   uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 "$@" "$source" -o "${source%.in}.txt"
 done
 for folder in . promptfoo; do
@@ -15,7 +15,7 @@ for folder in . promptfoo; do
 done
 
 # A lock file is read on machines whose registry is another one.
-if grep -nE '"resolved"|^--?(index|extra-index|find-links)' ./*.txt "$peers"/*.txt package-lock.json promptfoo/package-lock.json; then
+if grep -nE '"resolved"|^--?(index|extra-index|find-links)' ./*.txt real-model/*.txt "$peers"/*.txt package-lock.json promptfoo/package-lock.json; then
   echo "A lock file names an address (see above); take it out." >&2
   exit 1
 fi

@@ -21,6 +21,9 @@ SEQUENCES = 2
 """Conversations that the engine remembers: the agent's and the developer's take turns, and reading a prompt of
 thousands of tokens anew for each answer would take longer than everything else."""
 
+BATCH = 256
+"""Tokens of a prompt that are read at once."""
+
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
@@ -52,6 +55,9 @@ def _serve(settings: dict[str, Any]) -> Any:
     parameters.n_parallel = SEQUENCES
     parameters.kv_unified = True
     parameters.n_predict = settings["most_tokens"]
+    # Between two batches the engine looks whether anybody still waits; a large one takes half a minute.
+    parameters.n_batch = BATCH
+    parameters.n_ubatch = BATCH
     # Two threads that wait for each other in a loop slow a busy machine down more than they help.
     for processors in (parameters.cpuparams, parameters.cpuparams_batch):
         processors.n_threads = settings["threads"]
