@@ -79,6 +79,11 @@ def decode(value: Any) -> Any:
 _CONTAINERS = frozenset({dict, list})
 
 
+def may_hold_tags(text: str) -> bool:
+    """Whether what is read from this JSON text may hold a tagged integer; if not, `decode` changes nothing."""
+    return INTEGER_TAG in text or "\\u0024" in text
+
+
 def _encode_text(text: str, warnings: list[str], path: str) -> str:
     try:
         text.encode("utf-8")

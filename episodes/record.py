@@ -220,15 +220,15 @@ class Episode:
         return encode_episode(self)
 
     @staticmethod
-    def from_metadata(metadata: Mapping[str, Any]) -> Episode:
-        """Read a record back.
+    def from_metadata(metadata: Mapping[str, Any], *, tagged: bool = True) -> Episode:
+        """Read a record back. `tagged=False` says that it holds no integer that `json_safe` wrote as a tagged text.
 
         Raises:
             EvidenceError: the schema version is another one, or a part has the wrong shape.
         """
         from episodes.record_codec import decode_episode
 
-        return decode_episode(metadata)
+        return decode_episode(metadata, tagged=tagged)
 
     def with_warnings(self, more: Sequence[str]) -> Episode:
         from dataclasses import replace

@@ -62,12 +62,13 @@ def encode_episode(episode: Episode) -> dict[str, Any]:
     return encoded
 
 
-def decode_episode(metadata: Mapping[str, Any]) -> Episode:
-    written = dict(metadata)
-    if "toolCalls" in written:
+def decode_episode(metadata: Mapping[str, Any], *, tagged: bool = True) -> Episode:
+    data = dict(metadata)
+    if "toolCalls" in data:
         # The alias holds the same calls once more.
-        written.pop(TOOL_CALLS_ALIAS, None)
-    data = json_safe.decode(written)
+        data.pop(TOOL_CALLS_ALIAS, None)
+    if tagged:
+        data = json_safe.decode(data)
     version = data.get("schema")
     if version != SCHEMA_VERSION:
         raise EvidenceError("/schema", f"expected the record version {SCHEMA_VERSION!r}, found {version!r}")
@@ -132,6 +133,9 @@ def _decode_calls(calls: Any) -> list[ToolCall]:
     return [_decode_call(call, f"/toolCalls/{index}") for index, call in enumerate(calls)]
 
 
+_STATUSES = {status.value: status for status in ToolStatus}
+
+
 def _decode_call(call: Any, where: str) -> ToolCall:
     if not isinstance(call, dict):
         raise EvidenceError(where, f"expected an object, found {type(call).__name__}")
@@ -141,11 +145,10 @@ def _decode_call(call: Any, where: str) -> ToolCall:
     arguments = call.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
         raise EvidenceError(f"{where}/arguments", f"expected an object or null, found {type(arguments).__name__}")
-    try:
-        status = ToolStatus(str(call.get("status")))
-    except ValueError:
+    status = _STATUSES.get(str(call.get("status")))
+    if status is None:
         allowed = ", ".join(ToolStatus)
-        raise EvidenceError(f"{where}/status", f"{call.get('status')!r} is none of {allowed}") from None
+        raise EvidenceError(f"{where}/status", f"{call.get('status')!r} is none of {allowed}")
     return ToolCall(
         id=_text(call, "id", where),
         turn=_whole(call, "turn", where),
@@ -276,6 +279,8 @@ def _stop_reason(value: Any) -> StopReason:
 
 def _text(part: dict[str, Any], key: str, where: str) -> str:
     value = part.get(key, "")
+    if type(value) is str:  # nearly always, and a file may hold very many
+        return value
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -284,7 +289,8 @@ def _text(part: dict[str, Any], key: str, where: str) -> str:
 
 
 def _whole(part: dict[str, Any], key: str, where: str) -> int:
-    return int(_number(part, key, where))
+    value = part.get(key, 0)
+    return value if type(value) is int else int(_number(part, key, where))
 
 
 def _number(part: dict[str, Any], key: str, where: str) -> float:

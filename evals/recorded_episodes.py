@@ -11,6 +11,7 @@ from assertions.adapters.choose import read_foreign
 from assertions.contracts.answer_facts import agent_texts
 from assertions.evidence import Evidence
 from assertions.grading import Recorded
+from episodes.json_safe import may_hold_tags
 from episodes.record import Episode, EvidenceError
 
 
@@ -28,24 +29,27 @@ def read_recorded(file: Path, shape: str = "auto") -> Iterator[Recorded]:
     Raises:
         RecordedEpisodesError: the file can not be opened, or is no JSON.
     """
-    for item in _items(file):
-        yield _recorded(item, shape)
+    for item, tagged in _items(file):
+        yield _recorded(item, shape, tagged)
 
 
-def _items(file: Path) -> Iterator[Any]:
+def _items(file: Path) -> Iterator[tuple[Any, bool]]:
+    """Each item, and whether it may hold tagged integers."""
     try:
         if file.suffix == ".jsonl":
             with file.open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
                     if line.strip():
-                        yield _json(line, f"{file}:{number}")
+                        yield _json(line, f"{file}:{number}"), may_hold_tags(line)
             return
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecordedEpisodesError(f"{file} can not be read: {error}") from None
     content = _json(text, str(file))
     rows = content.get("results", {}).get("results") if _is_results(content) else None
-    yield from rows if isinstance(rows, list) else [content]
+    tagged = may_hold_tags(text)
+    for item in rows if isinstance(rows, list) else [content]:
+        yield item, tagged
 
 
 def _is_results(content: Any) -> bool:
@@ -59,14 +63,14 @@ def _json(text: str, where: str) -> Any:
         raise RecordedEpisodesError(f"{where} is no JSON: {error}") from None
 
 
-def _recorded(item: Any, shape: str) -> Recorded:
+def _recorded(item: Any, shape: str, tagged: bool) -> Recorded:
     row = item if isinstance(item, Mapping) else {}
     response = _mapping(row.get("response"))
     case_id = _case_id(row)
     for metadata in (row, _mapping(row.get("metadata")), _mapping(response.get("metadata"))):
         if "schema" in metadata and ("toolCalls" in metadata or "stopReason" in metadata):
             try:
-                episode = Episode.from_metadata(metadata)
+                episode = Episode.from_metadata(metadata, tagged=tagged)
             except EvidenceError as error:
                 return Recorded(case_id, None, "", f"the record can not be read: {error}")
             output = response.get("output", row.get("output"))
