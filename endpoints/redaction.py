@@ -19,6 +19,8 @@ MASK = "[redacted]"
 MASK_EMAIL = "[e-mail]"
 SHORTEST = 8
 """Characters. A shorter value is no credential, and masking it would tear up ordinary words."""
+SHORT = 64
+"""Characters of a text that is likely to come again."""
 
 _remembered: set[str] = set()
 
@@ -158,12 +160,22 @@ def _redact(text: str, known: tuple[str, ...], emails: bool) -> str:
     return text
 
 
+def _redact_text(text: str, known: tuple[str, ...], emails: bool) -> str:
+    """For keys and values, of which JSON data holds the same short ones over and over."""
+    return _redact_short(text, known, emails) if len(text) <= SHORT else _redact(text, known, emails)
+
+
+@lru_cache(maxsize=4096)
+def _redact_short(text: str, known: tuple[str, ...], emails: bool) -> str:
+    return _redact(text, known, emails)
+
+
 def _redact_value(value: Any, known: tuple[str, ...], emails: bool) -> Any:
     if isinstance(value, str):
-        return _redact(value, known, emails)
+        return _redact_text(value, known, emails)
     if isinstance(value, dict):
         return {
-            _redact(key, known, emails) if isinstance(key, str) else key: _redact_value(item, known, emails)
+            _redact_text(key, known, emails) if isinstance(key, str) else key: _redact_value(item, known, emails)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):

@@ -125,15 +125,9 @@ class Keys:
     def key_of(self, request: Any) -> str:
         if not isinstance(request, dict):
             return digest(levelled(request))
-        parts = {
-            key: [self._part(item) for item in value] if key in SHARED else levelled(value)
-            for key, value in request.items()
-        }
-        return digest(parts)
-
-    def _part(self, item: Any) -> str:
-        known = self._known.get(id(item))
-        if known is None:
+        new = [item for key in SHARED for item in request.get(key, ()) if id(item) not in self._known]
+        for item, level in zip(new, levelled(new), strict=True):
             # The object is kept with its hash, so that nothing else can come to have its id.
-            known = self._known[id(item)] = (item, digest(levelled(item)))
-        return known[1]
+            self._known[id(item)] = (item, digest(level))
+        parts = {key: [self._known[id(item)][1] for item in request[key]] for key in SHARED if key in request}
+        return digest(levelled({key: value for key, value in request.items() if key not in SHARED}) | parts)
