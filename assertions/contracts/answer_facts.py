@@ -39,8 +39,8 @@ def answer_facts(name: str, evidence: Evidence, wanted: Mapping[str, Any]) -> Ch
                 problems.append(f"the answer {'does not match' if positive else 'matches'} {pattern!r}")
     score = 1.0 - len(problems) / total
     if not problems:
-        return passed(name, f"{total} of {total} facts hold", 1.0, {name: 1.0})
-    return failed(name, f"{'; '.join(problems)}. The answer: {_quoted(text)}", score, {name: score})
+        return passed(name, f"{total} of {total} facts hold")
+    return failed(name, f"{'; '.join(problems)}. The answer: {_quoted(text)}", score)
 
 
 def agent_texts(evidence: Evidence) -> list[str]:

@@ -53,7 +53,8 @@ def judge(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
 
 
 def combined(name: str, parts: list[CheckResult]) -> CheckResult:
-    """The conjunction of `parts`. The reason names every part that failed and every part that could not be judged."""
+    """The conjunction of `parts`. The reason names every part that failed and every part that could not be judged, each
+    on a line of its own; what a part says on further lines is indented."""
     # A part that is named after the whole brings a score of its own.
     named = {
         f"{name}.{part.name}": part.score
@@ -62,22 +63,24 @@ def combined(name: str, parts: list[CheckResult]) -> CheckResult:
     }
     score = sum(part.score for part in parts) / len(parts)
     labels = [part.name.removeprefix(f"{name}.") for part in parts]
-    told = [
-        f"{label}: {part.reason.removeprefix(NOT_EVALUATED_PREFIX).strip()}"
-        for label, part in zip(labels, parts, strict=True)
-    ]
+    told = [_line(label, part) for label, part in zip(labels, parts, strict=True)]
     failures = [text for text, part in zip(told, parts, strict=True) if part.verdict is Verdict.FAIL]
     unknown = [text for text, part in zip(told, parts, strict=True) if part.verdict is Verdict.NOT_EVALUATED]
     if failures:
-        also = f"; and not evaluated: {'; '.join(unknown)}" if unknown else ""
-        count = f"{len(failures)} of {len(parts)} parts failed: " if len(failures) > 1 else ""
-        return CheckResult(name, Verdict.FAIL, score, count + "; ".join(failures) + also, named, tuple(parts))
+        head = [f"{len(failures)} of {len(parts)} parts failed"] if len(failures) > 1 else []
+        reason = "\n".join([*head, *failures, *(f"not evaluated: {text}" for text in unknown)])
+        return CheckResult(name, Verdict.FAIL, score, reason, named, tuple(parts))
     if unknown:
-        whole = not_evaluated(name, "; ".join(unknown))
+        whole = not_evaluated(name, "\n".join(unknown))
         return CheckResult(name, whole.verdict, 0.0, whole.reason, named | dict(whole.named_scores), tuple(parts))
     held = ", ".join(labels)
     count = "the one part holds" if len(parts) == 1 else f"all {len(parts)} parts hold"
     return CheckResult(name, Verdict.PASS, score, f"{count}: {held}", named, tuple(parts))
+
+
+def _line(label: str, part: CheckResult) -> str:
+    reason = part.reason.removeprefix(NOT_EVALUATED_PREFIX).strip()
+    return f"{label}: {reason}".replace("\n", "\n  ")
 
 
 def read_config(config: Mapping[str, Any]) -> None:

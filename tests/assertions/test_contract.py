@@ -66,12 +66,45 @@ def test_a_failure_beside_a_part_that_could_not_be_judged_is_a_failure_and_both_
     result = judge(evidence, {"max_cost": 1, "max_tool_calls": 1, "answer": {"contains": "yes"}})
     assert result.verdict is FAIL
     assert result.reason == (
-        "2 of 3 parts failed: max_tool_calls: 2 tool calls, at most 1 allowed; "
-        "answer: the answer does not contain 'yes'. The answer: 'ok'; "
-        "and not evaluated: max_cost: the agent's cost is unknown: the price table does not have its model"
+        "2 of 3 parts failed\n"
+        "max_tool_calls: 2 tool calls, at most 1 allowed\n"
+        "answer: the answer does not contain 'yes'. The answer: 'ok'\n"
+        "not evaluated: max_cost: the agent's cost is unknown: the price table does not have its model"
     )
     assert result.all_named_scores()["max_cost.not_evaluated"] == 1.0
     assert "contract.not_evaluated" not in result.all_named_scores()
+
+
+def test_each_failed_part_has_its_own_line_and_its_further_lines_are_indented() -> None:
+    schema = {"required": ["name", "owner"]}
+    submitted = {"tool": "create", "path": "/configuration"}
+    evidence = conversation(tool("a"), tool("create", {"configuration": {}}), messages=[says("assistant", "ok")])
+    config = {"max_tool_calls": 1, "schema_validation": {"submitted": submitted, "schema": schema}}
+    assert judge(evidence, config).reason.splitlines() == [
+        "2 of 2 parts failed",
+        "max_tool_calls: 2 tool calls, at most 1 allowed",
+        "schema_validation: schema_validation.schema: 2 errors: create in turn 1: /: 'name' is a required property "
+        "[#/required]",
+        "  create in turn 1: /: 'owner' is a required property [#/required]",
+    ]
+
+
+def test_each_part_that_could_not_be_judged_has_its_own_line() -> None:
+    evidence = conversation(tool("a"), messages=[says("user", "x"), says("assistant", "ok")])
+    result = judge(evidence, {"max_cost": 1, "tool_not_executed": {"tools": ["b"], "turn": 9}})
+    assert (result.verdict, result.reason.splitlines()) == (
+        NOT_EVALUATED,
+        [
+            "NOT EVALUATED: max_cost: the agent's cost is unknown: the price table does not have its model",
+            "tool_not_executed: turn 9 did not take place: the conversation has 1 turn",
+        ],
+    )
+
+
+def test_a_term_of_the_golden_task_has_one_named_score() -> None:
+    evidence = conversation(tool("a"), messages=[says("assistant", "ok")])
+    config = {"required_tools": ["a"], "answer": {"contains": "ok"}}
+    assert judge(evidence, config).all_named_scores() == {"contract.required_tools": 1.0, "contract.answer": 1.0}
 
 
 def test_a_part_that_could_not_be_judged_makes_the_whole_not_evaluated() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import time
-import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +13,7 @@ from endpoints.settings import SETTINGS
 from evals.__main__ import main
 from evals.commands import COMMANDS, missing_modules
 from evals.exit_codes import Exit
+from tests.support.viewer import wait_for_answer
 
 if TYPE_CHECKING:
     from tests.evals.conftest import Demo
@@ -77,18 +76,6 @@ def test_the_viewer_is_reachable_from_this_machine_only(demo: Demo) -> None:
             viewer.terminate()
             output, _ = viewer.communicate(timeout=60)
     assert f"Results of {demo.home / 'promptfoo'}; Ctrl-C ends the viewer." in output
-
-
-def wait_for_answer(address: str, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except OSError:
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
 
 
 def test_the_doctor_names_every_variable_and_shows_no_value(demo: Demo, tmp_path: Path) -> None:
