@@ -127,6 +127,7 @@ def _by_promptfoo(home: Path, name: str, config: Mapping[str, Any]) -> Driven:
             "EVALS_MODEL_API_KEY": KEY,
             "EVALS_CASSETTES": "off",
         }
+        variables.pop("PROMPTFOO_DISABLE_REMOTE_GENERATION", None)  # the address above is on this machine
         peak = _run([*command, "-j", "1", "--no-table", "--no-cache"], variables)
     row = next(iter(json.loads(results.read_text(encoding="utf-8"))["results"]["results"]))
     calls = row["response"]["metadata"].get("toolCalls") or []

@@ -28,6 +28,7 @@ PEERS = ("agentevals", "azure-ai-evaluation", "deepeval", "google-adk", "pydanti
 QUIET = {
     "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
     "DEEPEVAL_DISABLE_DOTENV": "1",
+    "PYTHON_DOTENV_DISABLED": "1",
     "ERROR_REPORTING": "0",
     "LANGCHAIN_TRACING_V2": "false",
     "LANGSMITH_TRACING": "false",
