@@ -23,9 +23,13 @@ class WorkDidNotStop(Exception):
 class BackgroundLoop:
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="episodes", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="episodes", daemon=True)
         self._thread.start()
         self._stuck = False
+
+    def _run(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
 
     @property
     def usable(self) -> bool:
@@ -62,6 +66,9 @@ class BackgroundLoop:
             while others := [task for task in asyncio.all_tasks() if task is not here]:
                 await asyncio.wait(others)
             over.set()
+            if self._stuck:
+                # It took too long, so another loop has taken over; this one has nothing more to do.
+                self._loop.stop()
 
         asyncio.run_coroutine_threadsafe(wait_for_silence(), self._loop)
         return over

@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from endpoints.redaction import brief
 from episodes.frozen import frozen
 from episodes.hosts import HostError
 from episodes.hosts.transport import NoAnswerError, Response, transport_for
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 20.0
+SHORTEST_SECONDS = 1.0
+"""A request that is sent at all gets so long, even if it is more than is left."""
+FIRST_WAIT_SECONDS = 0.5
 ATTEMPTS = 4
 BUDGET_SECONDS = 60.0
 """For all requests of one client together, waiting included."""
@@ -87,8 +91,8 @@ class Rest:
                     query=query or {},
                     headers=self._headers if body is None else {**self._headers, "Content-Type": "application/json"},
                     body=body,
-                    connect_s=CONNECT_SECONDS,
-                    read_s=min(READ_SECONDS, max(1.0, self._left())),
+                    connect_s=min(CONNECT_SECONDS, max(SHORTEST_SECONDS, self._left())),
+                    read_s=min(READ_SECONDS, max(SHORTEST_SECONDS, self._left())),
                 )
             except NoAnswerError as error:
                 problem, status = f"no answer ({error})", None
@@ -144,6 +148,9 @@ def path_of(*parts: str) -> str:
 def _read(response: Response, what: str) -> Answer:
     if response.status == 203:
         raise HostError(what, "the sign-in page was answered: the token is missing, wrong or expired", 203)
+    if response.status == 200 and not response.content:
+        # Whoever has nothing to say answers 204; taking this for "there is none" would be a guess.
+        raise HostError(what, "expected JSON, found nothing", 200)
     body = None
     if response.content:
         try:
@@ -167,7 +174,7 @@ def _problem(response: Response) -> str:
         message = body.get("message", "") if isinstance(body, dict) else ""
     except ValueError:
         message = ""
-    return f"{status}: {str(message)[:300]}" if message else str(status)
+    return f"{status}: {brief(str(message), 300)}" if message else str(status)
 
 
 def _asked_to_wait(response: Response) -> float | None:
@@ -201,7 +208,7 @@ def _until_reset(response: Response) -> float | None:
 
 
 def _back_off(attempt: int) -> float:
-    """Half a second, doubled each time, with up to a quarter more, so that parallel hooks do not march in step."""
+    """The first wait, doubled each time, with up to a quarter more, so that parallel hooks do not march in step."""
     import random
 
-    return 0.5 * float(2 ** (attempt - 1)) * (1.0 + random.random() / 4)
+    return FIRST_WAIT_SECONDS * float(2 ** (attempt - 1)) * (1.0 + random.random() / 4)

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from requests import PreparedRequest
 
 
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
+"""Largest answer that is read: a host that does not stop must not fill the memory."""
+
+
+CHUNK_BYTES = 1024 * 1024
+_TOO_LARGE = "AnswerTooLarge"
+
+
 class NoAnswerError(Exception):
     """No answer came. The text is the kind of trouble only: the original one can hold the address with its query."""
 
@@ -91,9 +99,11 @@ class LoopbackTransport:
             connection = self._connected(connect_s, read_s)
             connection.request(method, target, body, dict(headers))
             answer = connection.getresponse()
-            return Response(
-                answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
-            )
+            content = answer.read(MAX_ANSWER_BYTES + 1)
+            if len(content) > MAX_ANSWER_BYTES:
+                self.close()
+                raise NoAnswerError(_TOO_LARGE)
+            return Response(answer.status, {name.lower(): value for name, value in answer.headers.items()}, content)
         except (OSError, http.client.HTTPException) as error:
             self.close()
             raise NoAnswerError(type(error).__name__) from None
@@ -144,12 +154,19 @@ class SessionTransport:
                 data=body,
                 timeout=(connect_s, read_s),
                 allow_redirects=False,
+                stream=True,
             )
+            content = b""
+            # Decoded as it comes, so that a small packed answer can not become a huge one.
+            for part in answer.iter_content(CHUNK_BYTES):
+                content += part
+                if len(content) > MAX_ANSWER_BYTES:
+                    answer.close()
+                    raise NoAnswerError(_TOO_LARGE)
         except self._no_answer as error:
             raise NoAnswerError(type(error).__name__) from None
-        return Response(
-            answer.status_code, {name.lower(): value for name, value in answer.headers.items()}, answer.content
-        )
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        return Response(answer.status_code, headers, content)
 
     def close(self) -> None:
         self._session.close()

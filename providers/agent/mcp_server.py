@@ -29,6 +29,17 @@ CONNECT_WAITS_S = (0.0, 0.2, 0.5, 1.0, 2.0)
 SESSION_EXPIRED = "Session terminated"
 """The SDK's word for a session id that the server no longer knows: the call did not run."""
 
+BAD_STATUS = "Server returned an error response"
+"""The SDK's word for an HTTP error status without an error of the protocol in its body."""
+
+UNREADABLE = (
+    "Failed to parse JSON response",
+    "Failed to parse SSE message",
+    "Unexpected content type",
+    "server answered a request with 202 Accepted",
+)
+"""How the SDK's errors begin when the server took a call and its answer is none. What follows may quote the answer."""
+
 
 class _SignsOfLife:
     """Hears a tool's progress: a tool that reports progress is not stuck."""
@@ -160,15 +171,29 @@ class McpServer:
 
     async def _refused(self, session: McpSession, error: MCPError) -> ToolFailure:
         if error.code == types.CONNECTION_CLOSED:
-            await asyncio.wait({session.owner}, timeout=1)
+            await self._lost(session)
             return self._broken(session)
         if error.message == SESSION_EXPIRED:
             return ToolFailure("not_sent", "the server no longer knows this session")
-        if session.http_error in (401, 403):
+        unread = next((start for start in UNREADABLE if error.message.startswith(start)), "")
+        if unread:
+            return ToolFailure("no_answer", f"its answer can not be read ({unread}); whether it ran is unknown")
+        status = session.http_error
+        if error.message != BAD_STATUS or status is None:
+            return ToolFailure("refused", f"the server refused the call: {error.message[:500]} ({error.code})")
+        if status in (401, 403):
             return ToolFailure("refused", session.describe_end())
-        if error.code == types.INTERNAL_ERROR and session.http_error is not None and session.http_error >= 500:
-            return ToolFailure("no_answer", f"HTTP {session.http_error}; whether it ran is unknown")
-        return ToolFailure("refused", f"the server refused the call: {brief(error.message, 500)} ({error.code})")
+        # A gateway says 408 and 5xx also when it has passed the call on.
+        if status >= 500 or status == 408:
+            return ToolFailure("no_answer", f"HTTP {status}; whether it ran is unknown")
+        return ToolFailure("refused", f"the server refused the call: HTTP {status}")
+
+    async def _lost(self, session: McpSession) -> None:
+        """A program that has ended does not end its session, so the next call would go to nobody."""
+        if self._address.command:
+            await self._forget(session)
+        else:
+            await asyncio.wait({session.owner}, timeout=1)
 
     def _broken(self, session: McpSession) -> ToolFailure:
         if session.broke_before_sending:

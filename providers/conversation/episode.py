@@ -13,7 +13,7 @@ from providers.conversation.open_talk import OpenTalk
 from providers.conversation.script import Script, read_script
 from providers.conversation.settings import ConversationSettings, read_settings
 from providers.conversation.simulated_user import SimulatedUser
-from providers.conversation.simulation import Step, goals_heading, read_steps
+from providers.conversation.simulation import Progress, Step, goals_heading, read_steps
 from providers.conversation.simulation_talk import SimulationTalk
 from providers.conversation.step_check import StepCheck
 from providers.conversation.turn_taking import User, converse
@@ -54,17 +54,19 @@ async def run_conversation(call: ProviderCall) -> str:
     """
     settings = read_settings(call.options)
     plan = read_plan(call.variables, settings.most_turns)
-    async with open_agent(call.setup) as agent:
-        preface = _preface(plan.script)
-        if preface:
-            agent.begin(preface)
-        user = await _user(call, plan, settings, agent)
-        try:
+    user: User | None = None
+    try:
+        async with open_agent(call.setup) as agent:
+            preface = _preface(plan.script)
+            if preface:
+                agent.begin(preface)
+            user = await _user(call, plan, settings, agent)
             await converse(agent, user, call.recorder, most_turns=settings.most_turns)
-        finally:
-            if isinstance(user, SimulationTalk):
-                for goal in user.progress.goals():
-                    call.recorder.goal(goal)
+    finally:
+        # Also of a simulation that never began: each step has its status and a reason.
+        progress = user.progress if isinstance(user, SimulationTalk) else Progress(plan.steps)
+        for goal in progress.goals():
+            call.recorder.goal(goal)
     text = transcript(call.recorder.messages)
     goals = call.recorder.episode().goals
     # Only the count: a step's own words in the output could satisfy an assertion that is meant for the agent's.

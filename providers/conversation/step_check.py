@@ -115,6 +115,8 @@ class StepCheck:
             reason = StopReason.DEADLINE if failure.kind == "deadline" else StopReason.PROVIDER_ERROR
             raise EpisodeStopped(reason, f"the check of a simulation's step: {failure.problem}") from failure
         self._recorder.model_call("judge", reply.usage, reply.latency_ms)
+        for note in reply.notes:
+            self._recorder.warn(f"the check of a simulation's step: {note}")
         return reply.text
 
 

@@ -23,6 +23,8 @@ class SessionServer:
     def __init__(self) -> None:
         self.url = ""
         self.answers: dict[str, Any] = {}
+        self.schemas: dict[str, Any] = {}
+        """Schemas of tools that take arguments, by name."""
         self.page_size = 2
         self.endless_list = False
         self.reject_all: int | None = None
@@ -35,6 +37,32 @@ class SessionServer:
 
     def expire_sessions(self) -> None:
         self.sessions.clear()
+
+    def post(self, message: dict[str, Any], session: str | None, authorization: str) -> tuple[int, Any, str | None]:
+        """HTTP status, body and session id of the answer to one posted message."""
+        self.authorization.add(authorization)
+        if self.reject_all is not None:
+            return self.reject_all, None, None
+        if message["method"] == "initialize":
+            session = uuid.uuid4().hex
+            self.sessions.add(session)
+            self.opened += 1
+        elif message["method"] == "server/discover":
+            return 400, {"jsonrpc": "2.0", "id": message["id"], "error": _unknown()}, None
+        elif session not in self.sessions:
+            return 404, None, None
+        if "id" not in message:
+            return 202, None, None
+        result = self.answer(message)
+        if isinstance(result, int):
+            return result, None, None
+        reply = {"error": _unknown()} if result is None else {"result": result}
+        return 200, {"jsonrpc": "2.0", "id": message["id"], **reply}, session
+
+    def end(self, session: str) -> None:
+        """The client closes its session."""
+        self.sessions.discard(session)
+        self.closed += 1
 
     def answer(self, message: dict[str, Any]) -> Any:
         """The result of one request, an HTTP status instead of it, or None for a method that it does not know."""
@@ -54,10 +82,13 @@ class SessionServer:
                 return self.answers[name]
         return None
 
+    def _schema(self, name: str) -> Any:
+        return self.schemas.get(name, {"type": "object"})
+
     def _page(self, start: int) -> dict[str, Any]:
         names = list(self.answers)
         page = names[start : start + self.page_size]
-        tools = [{"name": name, "description": f"Tool {name}.", "inputSchema": {"type": "object"}} for name in page]
+        tools = [{"name": name, "description": f"Tool {name}.", "inputSchema": self._schema(name)} for name in page]
         end = start + self.page_size
         more = {"nextCursor": str(0 if self.endless_list else end)} if self.endless_list or end < len(names) else {}
         return {"tools": tools, **more}
@@ -75,32 +106,14 @@ def session_server() -> Iterator[SessionServer]:
 
         def do_POST(self) -> None:
             message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            state.authorization.add(self.headers.get("Authorization", ""))
-            session = self.headers.get("Mcp-Session-Id")
-            if state.reject_all is not None:
-                return self._send(state.reject_all)
-            if message["method"] == "initialize":
-                session = uuid.uuid4().hex
-                state.sessions.add(session)
-                state.opened += 1
-            elif message["method"] == "server/discover":
-                return self._send(400, {"jsonrpc": "2.0", "id": message["id"], "error": _unknown()})
-            elif session not in state.sessions:
-                return self._send(404)
-            if "id" not in message:
-                return self._send(202)
-            result = state.answer(message)
-            if isinstance(result, int):
-                return self._send(result)
-            reply = {"error": _unknown()} if result is None else {"result": result}
-            return self._send(200, {"jsonrpc": "2.0", "id": message["id"], **reply}, session)
+            session, authorization = self.headers.get("Mcp-Session-Id"), self.headers.get("Authorization", "")
+            self._send(*state.post(message, session, authorization))
 
         def do_GET(self) -> None:
             self._send(405)
 
         def do_DELETE(self) -> None:
-            state.sessions.discard(self.headers.get("Mcp-Session-Id", ""))
-            state.closed += 1
+            state.end(self.headers.get("Mcp-Session-Id", ""))
             self._send(200)
 
         def _send(self, status: int, body: Any = None, session: str | None = None) -> None:

@@ -41,34 +41,6 @@ def bench(tools: ToolProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     return Bench(tools, tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize(
-    ("tool", "raw", "status", "arguments"),
-    [
-        ("ping", "", "ok", {}),
-        ("ping", "  ", "ok", {}),
-        ("add", "", "parse_error", None),
-        ("add", "null", "parse_error", None),
-        ("ping", "[]", "parse_error", None),
-        ("ping", "3", "parse_error", None),
-        ("ping", '"{}"', "parse_error", None),
-        ("add", '{"a": 1, "b": NaN}', "parse_error", None),
-        ("add", '{"a": 1, "b', "parse_error", None),
-        ("ping", "[" * 100_000, "parse_error", None),
-        ("add", '{"a": "1", "b": 2}', "schema_error", {"a": "1", "b": 2}),
-        ("add", '{"a": 1}', "schema_error", {"a": 1}),
-    ],
-)
-def test_arguments_are_read_strictly_and_never_become_an_empty_object(
-    bench: Bench, tool: str, raw: str, status: str, arguments: dict[str, Any] | None
-) -> None:
-    with bench.rig(Say(calls=[(tool, raw)]), Say("done")) as (rig, _):
-        result = rig.run()
-    (call,) = result.episode.tool_calls or ()
-    assert (call.status, call.arguments, call.arguments_raw) == (status, arguments, raw)
-    assert bench.tools.names() == ([tool] if status == "ok" else [])
-    assert result.error == ""
-
-
 def test_a_cut_off_call_is_told_apart_from_a_malformed_one(bench: Bench) -> None:
     with bench.rig(Say(calls=[("add", '{"a": 1')], finish_reason="length"), Say("done")) as (rig, model):
         result = rig.run()
@@ -164,29 +136,6 @@ def test_a_server_that_dies_and_returns_takes_only_the_call_under_way_with_it(be
     assert result.statuses == [("die", "transport_error"), ("ping", "ok")]
     assert "whether it ran is unknown" in (result.episode.tool_calls or ())[0].problem
     assert result.output == "done"
-
-
-def test_a_server_that_stays_away_ends_the_episode_as_a_fault_of_the_machinery(bench: Bench) -> None:
-    with (
-        tool_process(bench.tmp_path) as server,
-        bench.rig(
-            Say(calls=[("die", {})]),
-            Say(calls=[("ping", {})]),
-            servers=[{"name": "portal", "url": server.url, "connectSeconds": 2}],
-            tools=("die", "ping"),
-        ) as (rig, _),
-    ):
-        result = rig.run()
-    assert result.episode.stop_reason is StopReason.TOOL_UNAVAILABLE
-    assert result.statuses == [("die", "transport_error"), ("ping", "not_executed")]
-    assert result.error.startswith("tool_unavailable: the server portal is gone: ConnectError")
-
-
-def test_a_server_that_is_not_there_is_named_without_its_address(bench: Bench) -> None:
-    with bench.rig(servers=[{"name": "portal", "url": "http://127.0.0.1:9/mcp", "connectSeconds": 1}]) as (rig, _):
-        result = rig.run()
-    assert result.error.startswith("tool_unavailable: the server portal can not be used: ")
-    assert "127.0.0.1" not in result.error
 
 
 def _processes_with(text: str) -> list[int]:
