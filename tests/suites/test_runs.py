@@ -16,6 +16,7 @@ import pytest
 from endpoints import local_stack, resolve
 from endpoints.settings import CHECKOUT
 from episodes.hosts import host_for
+from tests.suites.replays import LIVE_ONLY, VOLATILE, again, as_replayed, replay, without
 
 BEGINNING = "2000-01-01T00:00:00Z"
 
@@ -53,11 +54,13 @@ def start(home: Path, *command: str, **variables: str) -> Run:
     return Run(done.returncode, done.stdout + done.stderr, home)
 
 
-def run_suites(home: Path, *words: str) -> Run:
-    return start(home, sys.executable, "-m", "evals", "run", *words)
+def run_suites(home: Path, *words: str, **variables: str) -> Run:
+    return start(home, sys.executable, "-m", "evals", "run", *words, **variables)
 
 
-def test_all_26_cases_pass_and_leave_no_open_pull_request(tmp_path: Path) -> None:
+def test_all_26_cases_pass_leave_no_open_pull_request_and_are_what_their_cassettes_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = run_suites(tmp_path, "all")
     assert run.code == 0, run.console
     assert "spoke-create: 22 passed\n" in run.console
@@ -65,6 +68,11 @@ def test_all_26_cases_pass_and_leave_no_open_pull_request(tmp_path: Path) -> Non
     assert "26 passed of 26 cases in " in run.console
     assert "Pull requests: 17 opened, 17 abandoned." in run.console
     assert run.pull_requests() == ["abandoned"] * 17
+    for case, row in run.rows.items():
+        replayed = replay(case, monkeypatch)
+        assert "error" not in replayed, replayed["error"]
+        live = as_replayed(row["response"]["metadata"])
+        assert without(replayed["metadata"], VOLATILE, LIVE_ONLY) == live, f"{case}: to record it anew: {again(case)}"
 
 
 def test_a_careless_agent_fails_with_a_reason_for_each_row_and_is_cleaned_up_after(tmp_path: Path) -> None:
