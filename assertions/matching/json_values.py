@@ -116,24 +116,21 @@ class Twins:
     *twin*, booleans and numbers are replaced by objects that equal just what they equal as JSON. A twin that equals an
     actual value proves that the two fit; one that does not proves nothing, and the values have to be walked through.
 
-    Values are known by their identity, so the expected value must not be changed.
+    `whole` is the twin of the expected value, or `NO_TWIN`. `by_identity` has the twins of all values inside it that
+    have one, by their `id`; the expected value must therefore not be changed.
     """
 
-    __slots__ = ("_by_identity", "_expected", "whole")
+    __slots__ = ("_expected", "by_identity", "whole")
 
     def __init__(self, expected: Any) -> None:
         self._expected = expected  # keeps its parts alive, and so their identities taken
-        self._by_identity: dict[int, Any] = {}
+        self.by_identity: dict[int, Any] = {}
         self.whole = self._add(expected)
-
-    def of(self, part: Any) -> Any:
-        """The twin of `part`, a value inside the expected one, or `NO_TWIN`."""
-        return self._by_identity.get(id(part), NO_TWIN)
 
     def _add(self, value: Any) -> Any:
         twin = self._twin(value)
         if twin is not NO_TWIN:
-            self._by_identity[id(value)] = twin
+            self.by_identity[id(value)] = twin
         return twin
 
     def _twin(self, value: Any) -> Any:

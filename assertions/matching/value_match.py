@@ -10,7 +10,7 @@ from assertions.matching.assignment import largest_matching
 from assertions.matching.comparators import TEXT_FORMS, Expect, near, read_as
 from assertions.matching.differences import different, extra, missing, unexpected, unknown
 from assertions.matching.globs import has_wildcard
-from assertions.matching.json_values import MISSING, Missing, Twins, json_equal, kind_of, shown, why_unknown
+from assertions.matching.json_values import MISSING, NO_TWIN, Missing, Twins, json_equal, kind_of, shown, why_unknown
 from assertions.matching.options import PLAIN, MatchOptions, Patterns
 from assertions.matching.paths import Item, Path, PathPattern, pointer
 from assertions.matching.tool_schema import ToolSchema
@@ -55,7 +55,7 @@ class Comparison:
 
     def __init__(self, options: MatchOptions, schema: Mapping[str, Any] | None, twins: Twins | None = None) -> None:
         self.options = options
-        self.twins = twins
+        self.twin_of = None if twins is None else twins.by_identity.get
         self.plain = options.is_plain
         self.schema = ToolSchema(schema) if schema is not None else None
         self.mismatches: list[Mismatch] = []
@@ -77,10 +77,17 @@ class Comparison:
         """`read` is False for a value that was already read out of a text (JSON in a string)."""
         if self.plain:
             kind = type(expected)
-            if kind is type(actual) and kind in _SIMPLE:
-                if expected != actual:
-                    self.mismatches.append(different(path, expected, actual))
-                return
+            if kind is type(actual):
+                if kind in _SIMPLE:
+                    if expected != actual:
+                        self.mismatches.append(different(path, expected, actual))
+                    return
+                if kind is list:
+                    self._compare_lists(expected, actual, path)
+                    return
+                if kind is dict and "truncated" not in actual:
+                    self._compare_objects(expected, actual, path)
+                    return
         else:
             if self.ignores(path):
                 return
@@ -129,10 +136,10 @@ class Comparison:
             self.mismatches.append(different(path, expected, actual))
 
     def _compare_objects(self, expected: Mapping[str, Any], actual: Mapping[str, Any], path: Path) -> None:
-        twins = self.twins
+        twin_of = self.twin_of
         for key, item in expected.items():
             found = actual.get(key, MISSING)
-            if twins is None or twins.of(item) != found:
+            if twin_of is None or twin_of(id(item), NO_TWIN) != found:
                 self.compare(item, found, (*path, key))
         if self.options.mode == "exact":
             for key, item in actual.items():
@@ -160,9 +167,9 @@ class Comparison:
         self.mismatches.append(unexpected(path, actual))
 
     def _compare_lists(self, expected: Sequence[Any], actual: Sequence[Any], path: Path) -> None:
-        twins = self.twins
+        twin_of = self.twin_of
         for index, (wanted, item) in enumerate(zip(expected, actual, strict=False)):
-            if twins is None or twins.of(wanted) != item:
+            if twin_of is None or twin_of(id(wanted), NO_TWIN) != item:
                 self.compare(wanted, item, (*path, index if self.plain else Item((index,), (item,))))
         for index in range(len(actual), len(expected)):
             self.mismatches.append(missing((*path, index), expected[index]))
