@@ -24,9 +24,10 @@ from providers.recorder import Recorder
 BUDGET_S = 30.0
 """How long the host may take for all pull requests of one episode."""
 
+MARGIN_S = 0.5
+"""How long before the episode's deadline the host is given up: the conversation is over, and its record is whole."""
+
 BOUNDARY = "host"
-
-
 NOT_LOOKED_UP = "the pull requests could not be looked up at their host"
 
 
@@ -46,10 +47,15 @@ async def look_up_pull_requests(recorder: Recorder, deadline: Deadline, cassette
             recorder.pull_request(replace(pull, at_host=_recorded(cassette, request, recorder)))
     if not live:
         return
+    left_s = deadline.remaining() - MARGIN_S
     try:
-        answers = await asyncio.to_thread(_ask, [pull for pull, _ in live], min(BUDGET_S, deadline.remaining()))
+        async with asyncio.timeout(max(0.0, left_s)):
+            answers = await asyncio.to_thread(_ask, [pull for pull, _ in live], min(BUDGET_S, left_s))
+    except TimeoutError:
+        recorder.warn(f"{NOT_LOOKED_UP}: the episode's deadline came first")
+        return
     except (HostError, StackError, SettingsError) as problem:
-        recorder.warn(f"the pull requests could not be looked up at their host: {problem}")
+        recorder.warn(f"{NOT_LOOKED_UP}: {problem}")
         return
     for (pull, request), answer in zip(live, answers, strict=True):
         recorder.pull_request(replace(pull, at_host=answer))

@@ -153,7 +153,9 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 def _name(error: BaseException) -> str:
     """The kind of error, and its words where they are the server's own. Transport errors may name addresses."""
     if isinstance(error, MCPError):
-        return f"{type(error).__name__} {error.code}: {brief(error.message, 200)}"
+        # What the SDK adds on further lines quotes the answer.
+        first = error.message.partition("\n")[0]
+        return f"{type(error).__name__} {error.code}: {brief(first, 200)}"
     if isinstance(error, OSError) and error.strerror:
         return f"{type(error).__name__}: {error.strerror}"
     return type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import subprocess
@@ -26,11 +27,14 @@ from episodes.hosts.transport import (
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answers with what arrived; `/moved` redirects, `/bye` closes the connection after its answer."""
+    """Answers with what arrived; `/moved` redirects, `/bye` closes the connection then, `/endless` never ends."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        if self.path == "/endless":
+            self._without_end()
+            return
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         seen = {"method": self.command, "path": self.path, "token": self.headers.get("Authorization"), "body": body}
         data = json.dumps(seen).encode()
@@ -45,6 +49,14 @@ class Echo(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     do_PATCH = do_GET
+
+    def _without_end(self) -> None:
+        self.send_response(200)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                self.wfile.write(b"x" * 100_000)
 
     def log_message(self, format: str, *args: Any) -> None:
         """The test's output stays clean."""
@@ -120,6 +132,14 @@ def test_no_answer_is_told_without_the_address(transport: Transport) -> None:
         send(transport, "GET", f"http://127.0.0.1:{port}/", query={"secret": "value"})
     assert str(caught.value) in ("ConnectionRefusedError", "ConnectionError")
     assert caught.value.__cause__ is None
+
+
+def test_an_answer_without_end_is_read_to_the_limit_and_no_further(
+    transport: Transport, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("episodes.hosts.transport.MAX_ANSWER_BYTES", 1_000_000)
+    with pytest.raises(NoAnswerError, match="AnswerTooLarge"):
+        send(transport, "GET", f"{url}/endless")
 
 
 @pytest.mark.parametrize(
