@@ -49,7 +49,9 @@ async def look_up_pull_requests(recorder: Recorder, deadline: Deadline, cassette
         return
     left_s = deadline.remaining() - MARGIN_S
     try:
-        async with asyncio.timeout(max(0.0, left_s)):
+        if left_s <= 0:
+            raise TimeoutError
+        async with asyncio.timeout(left_s):
             answers = await asyncio.to_thread(_ask, [pull for pull, _ in live], min(BUDGET_S, left_s))
     except TimeoutError:
         recorder.warn(f"{NOT_LOOKED_UP}: the episode's deadline came first")
