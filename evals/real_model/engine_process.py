@@ -45,7 +45,7 @@ def serving(fetched: Fetched, name: str, log: Path) -> Iterator[Serving]:
     command = [sys.executable, "-m", "local", "real-model", "--name", name]
     command += ["--python", str(fetched.python), "--model", str(fetched.model)]
     command += ["--context", str(CONTEXT_TOKENS), "--most-tokens", str(ANSWER_TOKENS)]
-    command += ["--threads", str(os.cpu_count() or 1), "--lease-pid", str(os.getpid())]
+    command += ["--threads", str(free_processors()), "--lease-pid", str(os.getpid())]
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as written:
         # Its own session: Ctrl-C is for the run, whose cases end in order while the model still answers.
@@ -61,6 +61,17 @@ def serving(fetched: Fetched, name: str, log: Path) -> Iterator[Serving]:
         yield _address(process, log)
     finally:
         _end(process)
+
+
+def free_processors(processors: int | None = None, load: float | None = None) -> int:
+    """How many threads the model gets: as many as there are processors with nothing to do, and one at least.
+
+    They wait for each other some hundred times for each token, and on a processor that has other work as well each wait
+    takes a slice of its time: on a busy machine two threads were ten times slower than one.
+    """
+    count = processors or os.cpu_count() or 1
+    busy = os.getloadavg()[0] if load is None else load
+    return max(1, min(count, round(count - busy)))
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> Serving:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ MEANING = """\
 This shows that loop, tools, simulated developer, records, checks and cleanup work with what a real model writes. It
 says nothing about the quality of an agent: this model is far too small for the task. No model judged; the checks are
 exact."""
+
+_STACK = re.compile(r"\n\s+at ")
+"""Where JavaScript's stack begins in the text of an error."""
 
 _STATUS = {
     Status.PASSED: "passed",
@@ -79,12 +83,14 @@ def _lines(run: RealRun) -> Iterator[str]:
     yield from (f"LEFT BEHIND: {sentence}" for sentence in leftovers.left)
     if leftovers.command:
         yield f"To finish: {leftovers.command}"
-    if run.faults:
+    if run.outcome.interrupted:
+        yield "Stopped before its last case had ended: what was going on then has no record, and says nothing."
+    elif run.faults:
         yield "The machinery did NOT hold:"
         yield from (f"  {_line(fault)}" for fault in run.faults)
     else:
         yield "The machinery held: every case ended with a record and within its limits."
-    yield MEANING
+        yield MEANING
     if run.outcome.results_file is not None:
         yield f"Results: {run.outcome.results_file}"
         yield "To read the conversations: npm run eval:view (or yarn eval:view)"
@@ -137,7 +143,7 @@ def _warnings(row: Row) -> Sequence[str]:
 
 def _line(text: str) -> str:
     """On one line, cut, and without what a terminal would obey: most of it is a model's."""
-    parts = (" ".join(part.split()) for part in text.splitlines())
+    parts = (" ".join(part.split()) for part in _STACK.split(text, maxsplit=1)[0].splitlines())
     line = "; ".join(part for part in parts if part)
     shown = line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
     return "".join(character if character.isprintable() else "�" for character in shown)

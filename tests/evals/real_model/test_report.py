@@ -10,6 +10,7 @@ import pytest
 
 from evals.exit_codes import Exit
 from evals.leftovers import Leftovers
+from evals.real_model.engine_process import free_processors
 from evals.real_model.limits import CONFIG, FROM_TEXT, Limits, faults, read_limits, used_by
 from evals.real_model.report import MEANING, RealRun, in_words
 from evals.results import Row, Status, Tokens
@@ -169,7 +170,13 @@ def test_what_is_left_behind_and_an_interruption_keep_their_codes() -> None:
     left = run(row(), leftovers=Leftovers(1, 0, ("a pull request was opened",), "npm run evals -- cleanup"))
     assert left.exit is Exit.LEFT_BEHIND
     assert "LEFT BEHIND: a pull request was opened\nTo finish: npm run evals -- cleanup\n" in in_words(left)
-    assert run(row(), interrupted=True).exit is Exit.INTERRUPTED
+    stopped = run(row(status=Status.ERRORED, reason="Error: gone\n    at x.js:1", metadata={}), interrupted=True)
+    assert stopped.exit is Exit.INTERRUPTED
+    assert in_words(stopped).endswith(
+        "\n  There is no record: Error: gone\n\n1 not judged, in 123 s.\n"
+        "Stopped before its last case had ended: what was going on then has no record, and says nothing.\n"
+        "Results: /data/results/1.json\nTo read the conversations: npm run eval:view (or yarn eval:view)"
+    )
     assert run(row(), broke_off="promptfoo broke off with code 1").exit is Exit.NOT_EVALUATED
     assert "No case ended, in 123 s." in in_words(run())
 
@@ -179,6 +186,14 @@ def test_the_limits_are_those_of_the_config() -> None:
     assert (limits.turns, limits.steps, limits.seconds) == (4, 14, 90.0)
     assert limits.tokens == 150_000
     assert CONFIG.is_file()
+
+
+def test_a_busy_machine_gives_the_model_fewer_threads() -> None:
+    assert free_processors(2, 0.1) == 2
+    assert free_processors(2, 0.9) == 1
+    assert free_processors(2, 40.0) == 1
+    assert free_processors(8, 3.2) == 5
+    assert free_processors() >= 1
 
 
 def test_both_sides_know_the_same_mark_of_a_call_from_text() -> None:
