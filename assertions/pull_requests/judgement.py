@@ -127,7 +127,8 @@ def _states(created: Sequence[Created], config: Mapping[str, Any]) -> list[Check
     if by_host:
         missing = [url for url, state in states.items() if state is None]
         if missing:
-            return [_fail(f"{NAME}.exists", f"{missing[0]} does not exist at its host")]
+            problem = "did not exist at its host when it was recorded" if replayed else "does not exist at its host"
+            return [_fail(f"{NAME}.exists", f"{missing[0]} {problem}")]
         existed = "it existed at its host when it was recorded"
         parts.append(_pass(f"{NAME}.exists", existed if replayed else "it exists at its host"))
     known = [(url, state) for url, state in states.items() if state is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ MAX_LINE = 200
 
 Part = Literal["episode", "checks"]
 """Who records: the provider, or afterwards the checks of the same case, each in a process of its own."""
+
+_SENTENCE = re.compile(r"(?<=[.!?;]) ")
 
 CHECK = "check "
 """How the boundary of a check begins."""
@@ -202,18 +205,35 @@ class Cassette:
 
 
 def _lines(request: Any) -> list[str]:
-    """A request as people compare it: one line for each value, and for each line of a longer text."""
+    """A request as people compare it: one line for each value, for each line of a text and each sentence of a long one;
+    JSON inside a text is taken apart.
+    """
     return json.dumps(_in_lines(levelled(request)), ensure_ascii=False, indent=1, sort_keys=True).split("\n")
 
 
 def _in_lines(value: Any) -> Any:
     if isinstance(value, str):
-        return value.split("\n") if "\n" in value else value
+        inner = _json_in(value)
+        if inner is not None:
+            return _in_lines(inner)
+        lines = [
+            part for line in value.split("\n") for part in (_SENTENCE.split(line) if len(line) > MAX_LINE else [line])
+        ]
+        return lines if len(lines) > 1 else value
     if isinstance(value, dict):
         return {key: _in_lines(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_in_lines(item) for item in value]
     return value
+
+
+def _json_in(text: str) -> Any | None:
+    if not text.startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _likeness(recorded: list[str], wanted: list[str]) -> float:

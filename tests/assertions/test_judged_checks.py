@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assertions.config_check import check_config
+from assertions.evidence import Evidence
 from assertions.groundedness import check as groundedness
 from assertions.judging.judge import prompt_hash, prompt_of
 from assertions.judging.material import MAX_CONTEXT
@@ -21,7 +23,7 @@ from assertions.run_check import grade
 from assertions.task_completion import check as task_completion
 from assertions.user_goal import check as user_goal
 from assertions.verdict import CheckResult, ConfigError
-from episodes.record import Goal
+from episodes.record import CassetteUse, Goal
 from tests.assertions.conversations import FAIL, NOT_EVALUATED, PASS, conversation, says, tool
 from tests.support.scripted_model import KEY, Say, ScriptedModel, Step, scripted_model
 
@@ -405,3 +407,52 @@ def test_a_judged_assertion_that_does_not_ask_loads_no_model_client() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+def _of_episode(file: Path, mode: str, text: str = ANSWER) -> Evidence:
+    evidence: Evidence = replace(answered(text), cassette=CassetteUse(str(file), mode))
+    return evidence
+
+
+def test_a_judge_of_a_recorded_episode_is_recorded_and_then_replayed_without_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tape = tmp_path / "C01.jsonl"
+    with judge_says(monkeypatch, Say("prose"), graded(True, True)):
+        live = judge_rubric(_of_episode(tape, "all"))
+    assert live.verdict is PASS
+    with judge_says(monkeypatch) as model:
+        assert judge_rubric(_of_episode(tape, "none")).to_promptfoo() == live.to_promptfoo()
+    assert model.asked == []
+    assert KEY not in tape.read_text(encoding="utf-8")
+
+
+def test_a_judge_that_was_not_recorded_is_not_evaluated_in_a_replay_and_shows_what_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tape = tmp_path / "C01.jsonl"
+    with judge_says(monkeypatch, graded(True, True)):
+        judge_rubric(_of_episode(tape, "all"))
+    changed = "The gate checks the schema. Nobody can waive it."
+    with judge_says(monkeypatch) as model:
+        result = judge_rubric(_of_episode(tape, "none", changed))
+    assert model.asked == []
+    assert result.verdict is NOT_EVALUATED
+    first, second, *diff = result.reason.splitlines()
+    missing = "C01.jsonl has no recording of this request at check rubric."
+    assert first == f"NOT EVALUATED: the judge gave no reply (recording): {missing}"
+    assert second == "The nearest recording differs:"
+    assert any(line.startswith("+") and "Nobody can waive it" in line for line in diff)
+
+
+def test_a_damaged_cassette_is_not_evaluated(tmp_path: Path) -> None:
+    tape = tmp_path / "C01.jsonl"
+    tape.write_text("{\n", encoding="utf-8")
+    assert judge_rubric(_of_episode(tape, "none")).reason == f"NOT EVALUATED: {tape}:1: is not JSON"
+
+
+def test_a_record_that_is_judged_afterwards_is_judged_by_the_model_and_not_by_its_cassette() -> None:
+    episode = replace(answered().record(), cassette=CassetteUse("suites/x/cassettes/C01.jsonl", "none"))
+    beside = Evidence.from_context(ANSWER, {"metadata": episode.to_metadata()})
+    assert beside.cassette == episode.cassette
+    assert Evidence(episode, ANSWER).cassette is None

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from assertions.config_check import check_config
+from assertions.evidence import Evidence
 from assertions.pull_request import check
 from assertions.run_check import grade
 from assertions.verdict import CheckResult, ConfigError
@@ -203,6 +204,44 @@ def test_what_the_creating_tool_does_not_tell_is_not_evaluated() -> None:
 def test_a_replayed_pull_request_is_judged_by_its_recorded_result_and_never_looked_up() -> None:
     evidence = conversation(creates(replayed=True), messages=[says("assistant", URL)], pull_requests=[pull()])
     assert judge(evidence, {"target_branch": "main", "allowed_paths": "spokes/*.json"}).verdict is PASS
+
+
+def _replayed(**at_host: Any) -> Evidence:
+    said = replace(AtHost(exists=True, asked_at="", status="active", target_branch="main"), **at_host)
+    made = replace(pull(), at_host=said, replayed=True)
+    return conversation(creates(replayed=True), messages=[says("assistant", URL)], pull_requests=[made])
+
+
+def test_a_replayed_pull_request_passes_on_what_its_host_said_when_it_was_recorded() -> None:
+    result = judge(_replayed(), {"target_branch": "main"})
+    assert result.reason == (
+        f"{URL}: created by create in turn 1, its URL stands in the answer, "
+        "from a recording; not looked up at the host, it existed at its host when it was recorded, it was open, "
+        "its target branch was right"
+    )
+    assert result.all_named_scores()["pull_request.replayed"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("at_host", "reason"),
+    [
+        ({"exists": False}, f"exists: {URL} did not exist at its host when it was recorded"),
+        ({"status": "abandoned"}, f"open: {URL} is abandoned, not open (says its host, when it was recorded)"),
+        (
+            {"target_branch": "dev"},
+            f"target_branch: {URL} has the target branch 'dev'; expected 'main' (says its host, when it was recorded)",
+        ),
+    ],
+)
+def test_a_replay_fails_where_the_recorded_run_did(at_host: dict[str, Any], reason: str) -> None:
+    result = judge(_replayed(**at_host), {"target_branch": "main"})
+    assert (result.verdict, result.reason) == (FAIL, f"pull_request.{reason}")
+
+
+def test_a_blocked_case_that_created_one_fails_in_a_replay_too() -> None:
+    assert judge(_replayed(), {"required": False}).reason == (
+        f"no pull request may be created here, but {URL} was (create in turn 1)"
+    )
 
 
 def test_a_blocked_case_passes_only_when_nothing_was_created() -> None:

@@ -94,6 +94,15 @@ def test_pull_requests_and_cleanup_are_taken_from_the_record(tmp_path: Path) -> 
     assert found.cleanup == ({"id": "1", "result": "abandoned"},)
 
 
+def test_what_a_row_replayed_is_told_apart_from_what_it_created(tmp_path: Path) -> None:
+    pulls = [{"url": "https://h/1", "id": "1", "repository": "r", "replayed": True}]
+    recorded = {"pullRequests": pulls, "cassette": {"file": "suites/s/cassettes/C01.jsonl", "mode": "none"}}
+    (found,) = read(tmp_path, row(response={"metadata": recorded})).rows
+    assert (found.opened, found.replayed) == ((Opened("https://h/1", "1", "r", replayed=True),), True)
+    (live,) = read(tmp_path, row(response={"metadata": recorded | {"cassette": {"mode": "all"}}})).rows
+    assert not live.replayed
+
+
 def test_rows_come_in_the_order_of_the_cases(tmp_path: Path) -> None:
     results = read(tmp_path, row(testIdx=2), row(testIdx=0, promptIdx=1), row(testIdx=0))
     assert [one.metadata for one in results.rows] == [{"pullRequests": []}] * 3

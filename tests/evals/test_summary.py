@@ -9,7 +9,7 @@ import pytest
 
 from evals.exit_codes import Exit, worst
 from evals.leftovers import Leftovers
-from evals.results import Row, Status, Tokens
+from evals.results import Opened, Row, Status, Tokens
 from evals.summary import LONGEST_REASON, RunOutcome, in_words
 
 
@@ -124,6 +124,17 @@ def test_what_is_left_is_told_with_the_command_that_finishes_it(tmp_path: Path) 
         f"Results: {tmp_path}/r.json\n"
         "To look at them: npm run eval:view (or yarn eval:view)"
     ) in text
+
+
+def test_what_was_replayed_is_not_counted_as_opened_or_spent() -> None:
+    replayed = row(opened=(Opened("https://h/1", replayed=True),), tokens=Tokens(3, 2, 1), replayed=True)
+    text = in_words(outcome(replayed, replayed))
+    assert "Pull requests: 0 opened (2 replayed).\n" in text
+    assert text.endswith("Tokens: 10 (6 in, 4 out) in 2 model requests, spent when they were recorded.")
+    created = row(opened=(Opened("https://h/2"),), tokens=Tokens(3, 2, 1))
+    mixed = in_words(outcome(replayed, created, leftovers=Leftovers(1, 1)))
+    assert "Pull requests: 1 opened (1 replayed), 1 abandoned.\n" in mixed
+    assert mixed.endswith("in 2 model requests, those of recordings included.")
 
 
 def test_a_stopped_run_says_so_first() -> None:

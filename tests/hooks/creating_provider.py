@@ -15,7 +15,7 @@ def call_api(_prompt: str, _options: dict[str, Any], context: dict[str, Any]) ->
     """Do what the case's vars say.
 
     `creates`: number of the pull request that the tool is said to have opened; `branch`: its branch; `then`: `answer`,
-    `raise`, `hang`, `lose` (the tool's answer never came), or `forget` (nothing is written into the ledger);
+    `raise`, `hang`, `lose` (the tool's answer never came), `forget` (nothing is written into the ledger), or `replay`;
     `repository`: where, unless it is the test's GitHub repository.
     """
     names = context["vars"]
@@ -30,8 +30,9 @@ def call_api(_prompt: str, _options: dict[str, Any], context: dict[str, Any]) ->
             repository,
             names["branch"],
             "active",
+            replayed=names["then"] == "replay",
         )
-        if names["then"] != "forget":
+        if names["then"] not in ("forget", "replay"):
             marker = "/".join(names["branch"].split("/")[:2])
             ledger.intent(step, "call-1", "portal", "create_spoke_pull_request", marker)
             if names["then"] == "lose":

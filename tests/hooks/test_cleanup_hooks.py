@@ -199,7 +199,7 @@ def test_a_row_that_timed_out_is_swept_at_the_end(tmp_path: Path) -> None:
         assert not left_file(tmp_path / "home", run.eval_id).exists()
 
 
-@pytest.mark.parametrize(("hooks", "processes"), [(ALL_HOOKS, 4), (ONLY_PYTHON, 12)])
+@pytest.mark.parametrize(("hooks", "processes"), [(ALL_HOOKS, 4), (ONLY_PYTHON, 13)])
 def test_only_a_row_that_can_have_created_something_starts_a_process_for_its_hook(
     hooks: tuple[str, ...], processes: int, tmp_path: Path
 ) -> None:
@@ -209,13 +209,14 @@ def test_only_a_row_that_can_have_created_something_starts_a_process_for_its_hoo
         shutil.copy(CHECKOUT / file, checkout / file)
     python, started = _counting_python(tmp_path)
     with github_server() as server:
-        for number in (2, 3):
+        for number in (2, 3, 4):
             server.open_pull(number, f"evals/{number}/spoke", created_at=now())
         run = run_promptfoo(
             tmp_path / "run",
             _config(
                 *(_case(f"creates nothing {number}") for number in range(7)),
                 _case("raises", then="raise"),
+                _case("replays what another run created", creates=4, branch="evals/4/spoke", then="replay"),
                 _case("creates one", creates=2, branch="evals/2/spoke", then="answer"),
                 _case("creates one and loses the answer", creates=3, branch="evals/3/spoke", then="lose"),
                 hooks=hooks,
@@ -224,9 +225,9 @@ def test_only_a_row_that_can_have_created_something_starts_a_process_for_its_hoo
             {**_environment(tmp_path / "home", server), "PROMPTFOO_PYTHON": str(python)},
             ["-j", "16"],
         )
-        assert [pull.state for pull in server.pulls.values()] == ["closed", "closed"]
+        assert [pull.state for pull in server.pulls.values()] == ["closed", "closed", "open"]
     scores = [row["namedScores"].get("cleanup_ok") for row in run.rows]
-    assert scores == [None] * 8 + [1, 1]
+    assert scores == [None] * 9 + [1, 1]
     assert sum(f"{checkout}/hooks/cleanup.py" in line for line in started.read_text().splitlines()) == processes
 
 
