@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ def test_nothing_of_a_run_or_of_a_machine_stands_in_a_cassette(file: Path) -> No
     assert redaction.find(text) == []
     found = set(re.findall(r"https?://([\w.:-]+)", text)) | set(re.findall(r"\b127\.0\.0\.1(?::\d+)?", text))
     assert [host for host in found if not KNOWN_HOSTS.fullmatch(host)] == []
-    for word in (str(CHECKOUT), str(Path.home()), "/tmp/", "localhost", "uthorization", socket.gethostname()):
+    for word in (f"{CHECKOUT}/", "/home/", "/root/", "/Users/", "/tmp/", "localhost", "uthorization"):
         assert word not in text, f"{word} stands in {file.name}"
     assert not re.search(r"20\d\d-\d\d-\d\dT\d\d:\d\d", text), "a time stands there"
     for line in text.splitlines():
@@ -114,7 +113,7 @@ def test_other_instructions_are_an_error_of_every_case_that_tells_how_to_record_
             f"To record the case anew: {again(case)}"
         )
         assert second == "The nearest recording differs:"
-        assert any(line.startswith("-") and lines[1] in line for line in diff)
+        assert any(line.startswith("-") and original.split("\n")[2] in line for line in diff)
         assert any(line.startswith("+") and "Be brief." in line for line in diff)
 
 
