@@ -8,6 +8,8 @@
       - tool_call: {tool: validate_spoke, args: {source_spoke: spoke-crm-test}}
       - tool_call: complete_pull_request
         must: false
+      - variable: {name: validated, equals: true}
+        after_tool: validate_spoke
       - message: {contains: two reviewers}
         if_variable: {environment: production}
 

@@ -134,6 +134,19 @@ class Goal:
     text: str
     status: Literal["reached", "not_reached", "blocked"]
     reason: str
+    turn: int = 0
+    """The turn in which it was reached; 0 when it was not."""
+
+
+@frozen
+class VariableValue:
+    """A session variable got a value: before the start (`turn` 0), or by the answer to a tool call."""
+
+    name: str
+    value: Any
+    turn: int
+    call_id: str = ""
+    """The tool call whose answer set it; empty when no tool did."""
 
 
 @frozen
@@ -206,6 +219,8 @@ class Episode:
     tool_calls: tuple[ToolCall, ...] | None = None
     pull_requests: tuple[PullRequest, ...] = ()
     goals: tuple[Goal, ...] = ()
+    variables: tuple[VariableValue, ...] | None = None
+    """Every value that a session variable got, in order. None: nobody watched them."""
     usage: Usage = field(default_factory=Usage)
     timings: Timings = field(default_factory=Timings)
     fingerprint: dict[str, Fingerprint] = field(default_factory=dict)
@@ -251,4 +266,5 @@ __all__ = [
     "ToolCall",
     "ToolStatus",
     "Usage",
+    "VariableValue",
 ]

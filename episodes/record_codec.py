@@ -21,6 +21,7 @@ from episodes.record import (
     ToolCall,
     ToolStatus,
     Usage,
+    VariableValue,
 )
 
 TOOL_CALLS_ALIAS = "mcpToolCalls"
@@ -52,6 +53,8 @@ def encode_episode(episode: Episode) -> dict[str, Any]:
         },
         "fingerprint": episode.fingerprint,
     }
+    if episode.variables is not None:
+        record["variables"] = [_encode_variable(variable) for variable in episode.variables]
     if episode.cassette is not None:
         record["cassette"] = {"file": episode.cassette.file, "mode": episode.cassette.mode}
     warnings = list(episode.warnings)
@@ -88,9 +91,13 @@ def decode_episode(metadata: Mapping[str, Any], *, tagged: bool = True) -> Episo
                 _text(goal, "text", where),
                 goal.get("status", "blocked"),
                 _text(goal, "reason", where),
+                _whole(goal, "turn", where),
             )
             for where, goal in _located(data, "goals")
         ),
+        variables=None
+        if data.get("variables") is None
+        else tuple(_decode_variable(part, where) for where, part in _located(data, "variables")),
         usage=Usage(**{role: _decode_usage(data, role) for role in ("agent", "user", "judge")}),
         timings=_decode_timings(_object(data, "timings", "")),
         fingerprint={
@@ -165,6 +172,19 @@ def _decode_call(call: Any, where: str) -> ToolCall:
         problem=_text(call, "problem", where),
         replayed=call.get("replayed") is True,
         added_arguments=call.get("addedArguments") if isinstance(call.get("addedArguments"), dict) else None,
+    )
+
+
+def _encode_variable(variable: VariableValue) -> dict[str, Any]:
+    encoded = {"name": variable.name, "value": variable.value, "turn": variable.turn}
+    return {**encoded, "callId": variable.call_id} if variable.call_id else encoded
+
+
+def _decode_variable(part: dict[str, Any], where: str) -> VariableValue:
+    if "value" not in part:
+        raise EvidenceError(f"{where}/value", "a variable without a value")
+    return VariableValue(
+        _text(part, "name", where), part["value"], _whole(part, "turn", where), _text(part, "callId", where)
     )
 
 

@@ -2,7 +2,8 @@
 
 A factory gets an `AgentSetup` and returns an async context manager; entering it opens what the agent needs (sessions,
 clients), leaving it closes that again, in the same task. The agent keeps its message history in memory for that one
-episode, and tells the recorder what it does.
+episode, and tells the recorder what it does (`tool_call`, `pull_request`, `variable`). Tool calls and session variables
+count as unknown unless it says that it watches them (`watch_tools`, `watch_variables`).
 
     @asynccontextmanager
     async def build_agent(setup: AgentSetup) -> AsyncIterator[Agent]:

@@ -20,6 +20,7 @@ from episodes.record import (
     Timings,
     ToolCall,
     Usage,
+    VariableValue,
 )
 from providers.side_files import CutText, SideFiles
 
@@ -71,6 +72,8 @@ class Recorder:
         self._tool_calls: list[ToolCall] | None = None
         self._pull_requests: list[PullRequest] = []
         self._goals: list[Goal] = []
+        self._variables: list[VariableValue] = []
+        self._variables_watched = False
         self._usage = Usage()
         self._fingerprint: dict[str, Fingerprint] = {}
         self._warnings: list[str] = []
@@ -125,6 +128,10 @@ class Recorder:
         if self._tool_calls is None:
             self._tool_calls = []
 
+    def watch_variables(self) -> None:
+        """From now on every change of a session variable is recorded, so that no change means none."""
+        self._variables_watched = True
+
     def begin_step(self) -> int:
         """Count one model answer of the agent."""
         self.step += 1
@@ -148,6 +155,10 @@ class Recorder:
 
     def goal(self, goal: Goal) -> None:
         self._goals.append(goal)
+
+    def variable(self, name: str, value: Any, call_id: str = "") -> None:
+        """Record that a session variable has a value from now on; `call_id` is the tool call that set it."""
+        self._variables.append(VariableValue(name, value, self.turn, call_id))
 
     def model_call(self, role: Role, usage: RoleUsage, latency_ms: float) -> None:
         """Count one answered model request of a role."""
@@ -198,6 +209,7 @@ class Recorder:
             tool_calls=calls,
             pull_requests=tuple(self._pull_requests),
             goals=tuple(self._goals),
+            variables=tuple(self._variables) if self._variables_watched else None,
             usage=self._usage,
             timings=Timings(
                 started_at=self._started_at,

@@ -4,13 +4,17 @@
 |---|---|
 | message | a message of the agent holds the words |
 | tool call | such a call was executed, whatever else was called |
+| variable | the session variable has the value when the conversation ends |
+| variable with `after_step` | it had the value when that step of the simulation was reached |
+| variable with `after_tool` | it has the value at the end, and got it from that tool or after it, and not before |
+| variable with `must: false` | it does not have the value at that moment |
 | with `after_tool` | the same, but after that tool succeeded, and never before |
 | `must: false` | there is no such message, or no such call was even attempted |
 | `must: false` with `after_tool` | there is none after that tool succeeded; what came before does not matter |
 | with `if_variable` | the same, if the session's variables have these values; otherwise it does not apply |
 
 A tool call that was sent and never answered may have run: an expectation that hangs on it is NOT EVALUATED. So is a
-scenario of which no expectation applies.
+scenario of which no expectation applies, and a variable of an agent whose changes nobody watched.
 """
 
 from __future__ import annotations
@@ -24,7 +28,8 @@ from assertions.matching.call_pattern import CallPattern, ToolName
 from assertions.matching.json_values import shown
 from assertions.pull_requests.proof import message_text
 from assertions.run_check import judged
-from assertions.scenarios.expectations import NAME, Expectation, MessagePattern
+from assertions.scenarios.expectations import NAME, Expectation, MessagePattern, VariablePattern
+from assertions.scenarios.variables import judge_variable
 from assertions.verdict import CheckResult, NotEvaluated, failed, passed
 from episodes.frozen import frozen
 from episodes.record import ToolCall, ToolStatus
@@ -57,6 +62,8 @@ def _check_of(label: str, expectation: Expectation) -> Any:
 
 
 def _judge_one(label: str, expectation: Expectation, evidence: Evidence) -> CheckResult:
+    if isinstance(expectation.wanted, VariablePattern):
+        return judge_variable(label, expectation, expectation.wanted, evidence)
     begin = -1
     if expectation.after_tool is not None:
         begin = _first_success(evidence, expectation.after_tool)
@@ -96,7 +103,7 @@ def _same(left: Any, right: Any) -> bool:
 def _found(expectation: Expectation, evidence: Evidence) -> Iterator[Found]:
     if isinstance(expectation.wanted, MessagePattern):
         yield from _messages(expectation.wanted, evidence)
-    else:
+    elif isinstance(expectation.wanted, CallPattern):
         yield from _calls(expectation, expectation.wanted, evidence)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from endpoints.redaction import brief
@@ -21,7 +21,7 @@ from providers.agent.tool_server import ToolAnswer, ToolFailure
 from providers.agent.toolbox import Tool, Toolbox
 from providers.agent_protocol import EpisodeStopped
 from providers.recorder import Recorder, utc_now
-from providers.side_files import SideFiles
+from providers.side_files import CutText, SideFiles
 
 STATUS_OF_FAILURE = {
     "unreachable": ToolStatus.NOT_EXECUTED,
@@ -48,6 +48,7 @@ class _Outcome:
     call: ToolCall
     message: str
     pull_request: PullRequest | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
     stop: EpisodeStopped | None = None
     """Why the episode can not go on, if it can not."""
 
@@ -101,6 +102,8 @@ class Dispatcher:
         self._recorder.message(message)
         if outcome.pull_request is not None:
             self._recorder.pull_request(outcome.pull_request)
+        for name, value in outcome.variables.items():
+            self._recorder.variable(name, value, outcome.call.id)
         return message
 
     async def _one(self, requested: RequestedCall, batch: int, cut_off: bool, refuse: str) -> _Outcome:
@@ -177,19 +180,33 @@ class Dispatcher:
     def _answered(self, tool: Tool, call: ToolCall, answer: ToolAnswer) -> _Outcome:
         shown = answer.text if answer.structured is None else _compact(answer.structured)
         result: Any = answer.text if answer.structured is None else answer.structured
-        try:
-            cut = self._side_files.cut(shown, self._settings.max_result)
-        except OSError as error:
-            raise EpisodeStopped(StopReason.PROVIDER_ERROR, f"a result can not be kept aside: {error}") from None
+        cut = self._cut(call, "a result", shown)
         if cut is not None:
             shown, result = cut.shown, cut.as_json()
-            self._recorder.warn(f"{call.name}: a result of {cut.length} characters was cut; the whole is {cut.file}")
         for note in answer.notes:
             self._recorder.warn(f"{call.name}: {note}")
         status = ToolStatus.TOOL_ERROR if answer.is_error else ToolStatus.OK
         problem = brief(answer.text or shown, 500) if answer.is_error else ""
         call = replace(call, status=status, result=result, problem=problem, replayed=answer.replayed)
-        return _Outcome(call, shown, created_pull_request(answer) if tool.creates else None)
+        created = created_pull_request(answer) if tool.creates else None
+        return _Outcome(call, shown, created, self._variables(call, answer))
+
+    def _variables(self, call: ToolCall, answer: ToolAnswer) -> dict[str, Any]:
+        """The session variables that the answer sets; what is too long for a record is cut, as a result would be."""
+        variables: dict[str, Any] = {}
+        for name, value in answer.variables.items():
+            cut = self._cut(call, f"the variable {name}", _compact(value))
+            variables[name] = value if cut is None else cut.as_json()
+        return variables
+
+    def _cut(self, call: ToolCall, what: str, text: str) -> CutText | None:
+        try:
+            cut = self._side_files.cut(text, self._settings.max_result)
+        except OSError as error:
+            raise EpisodeStopped(StopReason.PROVIDER_ERROR, f"{what} can not be kept aside: {error}") from None
+        if cut is not None:
+            self._recorder.warn(f"{call.name}: {what} of {cut.length} characters was cut; the whole is {cut.file}")
+        return cut
 
     def _begin(self, requested: RequestedCall, batch: int) -> ToolCall:
         return ToolCall(

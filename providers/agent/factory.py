@@ -55,6 +55,7 @@ async def configured_agent(setup: AgentSetup) -> AsyncIterator[Agent]:
     agent = options.agent
     recorder = setup.recorder
     recorder.watch_tools()
+    recorder.watch_variables()
     boundary = setup.boundary
     model = await boundary.model("agent", agent.model)
     servers = [await boundary.server(server) for server in agent.servers]

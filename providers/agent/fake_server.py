@@ -6,6 +6,7 @@ fakes:
     - {tool: get_spoke, arguments: {name: spoke-shop-dev}, result: {name: spoke-shop-dev}}
     - {tool: validate_spoke, error: the validation service is down, probability: 0.3}
     - {tool: search_docs, latencyMs: 800}
+    - {tool: verify_customer, result: verified, variables: {verified: true}}
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from episodes.canonical import canonical_json
@@ -24,17 +25,21 @@ from providers.agent.tool_server import ToolAnswer, ToolInfo, ToolServer
 from providers.agent_protocol import ConfigurationProblem
 
 FAKES_KEYS = ("seed", "rules")
-RULE_KEYS = ("tool", "arguments", "result", "error", "latencyMs", "probability")
+RULE_KEYS = ("tool", "arguments", "result", "variables", "error", "latencyMs", "probability")
 FAKED = "this answer is a fake"
 
 
 @dataclass(frozen=True)
 class FakeRule:
-    """One rule. `arguments` must be part of the call's; a rule with neither result nor error only adds its latency."""
+    """One rule. `arguments` must be part of the call's; a rule with neither result nor error only adds its latency.
+
+    `variables` are session variables that the made-up result sets.
+    """
 
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     result: Any = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
     latency_s: float = 0.0
     probability: float = 1.0
@@ -76,11 +81,15 @@ def _rule(data: Any, where: str) -> FakeRule:
     arguments = data.get("arguments") or {}
     if not isinstance(arguments, Mapping):
         raise ConfigurationProblem(f"{where}arguments: expected a mapping, found {arguments!r}")
+    variables = data.get("variables") or {}
+    if not isinstance(variables, Mapping) or (variables and "result" not in data):
+        raise ConfigurationProblem(f"{where}variables: expected a mapping, beside a result, found {variables!r}")
     chance = number(data, "probability", where, 0, 1)
     return FakeRule(
         tool=data["tool"],
         arguments=arguments,
         result=data.get("result"),
+        variables=variables,
         error=str(data.get("error") or ""),
         latency_s=(number(data, "latencyMs", where, 0, 600_000) or 0) / 1000,
         probability=1.0 if chance is None else chance,
@@ -116,7 +125,7 @@ class FakeServer:
             if rule.error:
                 return ToolAnswer(rule.error, is_error=True, replayed=True, faked=True, notes=(FAKED,))
             if rule.result is not None:
-                return _made_up(rule.result)
+                return replace(_made_up(rule.result), variables=rule.variables)
         return await self._behind.call(tool, arguments, idle_s=idle_s, deadline=deadline)
 
     def _hits(self, rule: FakeRule, tool: str, arguments: Mapping[str, Any]) -> bool:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import mcp_types as types
 
 from providers.agent.tool_server import ToolAnswer, ToolInfo
+
+VARIABLES_META = "agent-evals/variables"
+"""In a result's `_meta`: an object of session variables that the tool sets."""
 
 
 def tool_info(tool: types.Tool) -> ToolInfo:
@@ -17,7 +23,13 @@ def answer_of(result: types.CallToolResult) -> ToolAnswer:
         text="\n".join(_text(block) for block in result.content),
         structured=result.structured_content,
         is_error=result.is_error,
+        variables=_variables(result.meta or {}),
     )
+
+
+def _variables(meta: Mapping[str, Any]) -> Mapping[str, Any]:
+    said = meta.get(VARIABLES_META)
+    return said if isinstance(said, dict) else {}
 
 
 def _text(block: types.ContentBlock) -> str:

@@ -57,6 +57,7 @@ class RecordedServer:
                 structured=structured,
                 is_error=recorded["isError"],
                 replayed=True,
+                variables=recorded.get("variables") or {},
             )
         try:
             answer = await (await self._server()).call(tool, arguments, idle_s=idle_s, deadline=deadline)
@@ -66,6 +67,8 @@ class RecordedServer:
         written: dict[str, Any] = {"structured": answer.structured, "isError": answer.is_error}
         if answer.structured is None or answer.text != _as_text(answer.structured):
             written["text"] = answer.text
+        if answer.variables:
+            written["variables"] = dict(answer.variables)
         self._cassette.add(self._boundary, request, written)
         return answer
 

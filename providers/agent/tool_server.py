@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from models.deadline import Deadline
@@ -28,6 +28,8 @@ class ToolAnswer:
     replayed: bool = False
     """It comes from a recording, or is a fake: the tool did nothing."""
     faked: bool = False
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    """Session variables that it sets, with their new values."""
     notes: tuple[str, ...] = ()
 
 

@@ -54,6 +54,8 @@ async def run_conversation(call: ProviderCall) -> str:
     """
     settings = read_settings(call.options)
     plan = read_plan(call.variables, settings.most_turns)
+    for name, value in (call.variables.get("session_parameters") or {}).items():
+        call.recorder.variable(str(name), value)
     user: User | None = None
     try:
         async with open_agent(call.setup) as agent:

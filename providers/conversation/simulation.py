@@ -93,7 +93,7 @@ class Progress:
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
         self._steps = steps
-        self._reached: list[str] = []
+        self._reached: list[tuple[str, int]] = []
         self._failed: str | None = None
         self.turns = 0
         """Turns spent on the current step."""
@@ -109,11 +109,11 @@ class Progress:
     def complete(self) -> bool:
         return len(self._reached) == len(self._steps)
 
-    def reach(self, reason: str) -> None:
-        """The current step is reached; the next one begins."""
+    def reach(self, reason: str, turn: int = 0) -> None:
+        """The current step is reached in this turn of the conversation; the next one begins."""
         if self.current is None:
             raise AssertionError("no step is open")
-        self._reached.append(reason)
+        self._reached.append((reason, turn))
         self.turns = 0
 
     def fail(self, reason: str) -> None:
@@ -128,7 +128,8 @@ class Progress:
         for step in self._steps:
             done = len(self._reached)
             if step.number <= done:
-                goals.append(Goal(step.number, step.text, "reached", self._reached[step.number - 1]))
+                reason, turn = self._reached[step.number - 1]
+                goals.append(Goal(step.number, step.text, "reached", reason, turn))
             elif step.number == done + 1:
                 goals.append(Goal(step.number, step.text, "not_reached", self._failed or unfinished))
             else:

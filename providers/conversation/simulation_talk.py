@@ -50,7 +50,7 @@ class SimulationTalk:
         met, reason = await self._judge(step, answer)
         self._last_reason = reason
         if met:
-            self.progress.reach(reason)
+            self.progress.reach(reason, self._recorder.turn)
             self._first_turn = self._recorder.turn + 1
             if self.progress.complete:
                 return Ending(StopReason.GOAL_REACHED)

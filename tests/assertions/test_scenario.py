@@ -12,7 +12,7 @@ from assertions.evidence import Evidence
 from assertions.run_check import grade
 from assertions.scenario import check
 from assertions.verdict import CheckResult
-from episodes.record import ToolCall
+from episodes.record import Goal, ToolCall, VariableValue
 from tests.assertions.conversations import FAIL, NOT_EVALUATED, PASS, conversation, tool
 
 OPEN = "create_spoke_pull_request"
@@ -143,6 +143,95 @@ def test_true_is_not_the_variable_one() -> None:
     assert judged(evidence, {"message": "x", "if_variable": {"flag": True}}).verdict is NOT_EVALUATED
 
 
+VERIFY = tool("verify_customer")
+SET = (
+    VariableValue("verified", False, 0),
+    VariableValue("verified", True, 1, "call_0"),
+    VariableValue("plan", "gold", 2),
+)
+STEPS = Goal(1, "a", "reached", "said", 1), Goal(2, "b", "reached", "said", 2), Goal(3, "c", "not_reached", "no")
+
+
+def with_variables(*values: VariableValue) -> Evidence:
+    evidence = episode(VERIFY, "Done.")
+    return replace(evidence, episode=replace(evidence.record(), variables=values, goals=STEPS))
+
+
+@pytest.mark.parametrize(
+    "expectation",
+    [
+        {"variable": "verified"},
+        {"variable": {"name": "verified", "equals": True}},
+        {"variable": {"name": "plan", "one_of": ["silver", "gold"]}},
+        {"variable": {"name": "plan", "regex": "^g"}},
+        {"variable": {"name": "verified", "equals": True}, "after_tool": "verify_customer"},
+        {"variable": {"name": "verified", "equals": True}, "after_step": 1},
+        {"variable": "plan", "after_step": 1, "must": False},
+        {"variable": {"name": "verified", "equals": False}, "must": False},
+        {"variable": "locked", "must": False},
+    ],
+)
+def test_a_variable_that_has_the_expected_value_then_passes(expectation: dict[str, Any]) -> None:
+    assert judged(with_variables(*SET), expectation).verdict is PASS
+
+
+@pytest.mark.parametrize(
+    ("expectation", "reason"),
+    [
+        ({"variable": "locked"}, "expected a variable locked, but locked was not set"),
+        (
+            {"variable": {"name": "verified", "equals": 1}},
+            "expected a variable verified with 1, but verified was set to true by verify_customer in turn 1",
+        ),
+        (
+            {"variable": {"name": "plan", "one_of": ["basic", "silver"]}},
+            'expected a variable plan with "basic" or "silver", but plan was set to "gold" in turn 2',
+        ),
+        (
+            {"variable": {"name": "plan", "regex": "^G"}, "after_step": 2},
+            "expected a variable plan that matches '^G' after step 2, but plan was set to \"gold\" in turn 2",
+        ),
+        (
+            {"variable": "plan", "after_step": 1},
+            "expected a variable plan after step 1, but plan was not set",
+        ),
+        (
+            {"variable": "plan", "after_step": 3, "must": False},
+            "expected no variable plan after step 3, but step 3 was not reached",
+        ),
+        (
+            {"variable": {"name": "verified", "equals": True}, "must": False},
+            "expected no variable verified with true, but verified was set to true by verify_customer in turn 1",
+        ),
+        (
+            {"variable": "plan", "after_tool": "upgrade"},
+            "expected a variable plan after upgrade, but upgrade did not succeed",
+        ),
+        (
+            {"variable": "verified", "after_tool": "verify_customer"},
+            "expected a variable verified after verify_customer, "
+            "but before that, verified was set to false at the start",
+        ),
+    ],
+)
+def test_a_variable_that_has_another_value_then_fails_and_says_which(expectation: dict[str, Any], reason: str) -> None:
+    result = judged(with_variables(*SET), expectation)
+    assert (result.verdict, result.reason) == (FAIL, f"expectation 1: {reason}")
+
+
+def test_a_variable_that_nobody_watched_or_that_was_cut_decides_nothing() -> None:
+    cut = with_variables(VariableValue("plan", {"truncated": True, "length": 10**6}, 1))
+    for must in (True, False):
+        assert judged(episode(*GOOD), {"variable": "plan", "must": must}).verdict is NOT_EVALUATED
+        assert judged(cut, {"variable": {"name": "plan", "equals": 1}, "must": must}).verdict is NOT_EVALUATED
+
+
+def test_a_step_that_the_simulation_does_not_have_is_a_mistake_of_the_config() -> None:
+    result = judged(with_variables(*SET), {"variable": "plan", "after_step": 4})
+    assert result.verdict is NOT_EVALUATED
+    assert "4 is more than the simulation's 3 steps" in result.reason
+
+
 def test_each_expectation_is_a_component_with_a_score_of_its_own() -> None:
     result = judged(episode(*GOOD), {"message": "opened"}, {"tool_call": "get_spoke"})
     assert (result.verdict, result.score) == (FAIL, 0.5)
@@ -153,12 +242,21 @@ def test_each_expectation_is_a_component_with_a_score_of_its_own() -> None:
     ("expectations", "problem"),
     [
         ([], "/expectations"),
-        ([{"must": True}], "either 'message' or 'tool_call' has to be there"),
-        ([{"message": "a", "tool_call": "b"}], "either 'message' or 'tool_call' has to be there"),
+        ([{"must": True}], "one of 'message', 'tool_call' and 'variable' has to be there"),
+        ([{"message": "a", "tool_call": "b"}], "one of 'message', 'tool_call' and 'variable' has to be there"),
         ([{"message": "a", "musst": False}], "/expectations/0/musst: unknown key"),
         ([{"message": {"regex": "("}}], "is no regular expression"),
         ([{"message": ""}], "/expectations/0/message"),
         ([{"message": "a", "if_variable": {}}], "/expectations/0/if_variable"),
+        ([{"variable": ""}], "/expectations/0/variable"),
+        ([{"variable": {"equals": 1}}], "/expectations/0/variable"),
+        ([{"variable": {"name": "a", "equals": 1, "one_of": [1]}}], "/expectations/0/variable"),
+        ([{"variable": {"name": "a", "one_of": []}}], "/expectations/0/variable/one_of"),
+        ([{"variable": {"name": "a", "regex": "("}}], "is no regular expression"),
+        ([{"message": "a", "after_step": 1}], "/expectations/0/after_step: is only for a variable"),
+        ([{"variable": "a", "after_step": 1, "after_tool": "b"}], "can not be told together with after_tool"),
+        ([{"variable": "a", "after_step": 0}], "/expectations/0/after_step"),
+        ([{"variable": "a", "after_tool": "b", "must": False}], "says nothing about a value that must not be"),
     ],
 )
 def test_a_wrong_config_is_not_evaluated_and_says_where(expectations: Sequence[Any], problem: str) -> None:

@@ -21,6 +21,7 @@ from episodes.record import (
     ToolCall,
     ToolStatus,
     Usage,
+    VariableValue,
 )
 
 AT_HOST = AtHost(True, "2026-01-01T00:00:01Z", "active", "Add a", "agent/a", "main", ("spokes/a.json",))
@@ -51,7 +52,8 @@ def an_episode(**changes: Any) -> Episode:
         "messages": ({"role": "user", "content": "hello", "turn": 1},),
         "tool_calls": (a_call(),),
         "pull_requests": (PullRequest("http://127.0.0.1/pullrequest/7", "7", "spokes", "agent/a", "active", AT_HOST),),
-        "goals": (Goal(1, "ask", "reached", "it asked"),),
+        "goals": (Goal(1, "ask", "reached", "it asked", 1),),
+        "variables": (VariableValue("plan", "basic", 0), VariableValue("plan", {"name": "gold"}, 1, "call_1")),
         "usage": Usage(agent=RoleUsage(10, 5, 2, 0.25)),
         "timings": Timings("2026-01-01T00:00:00Z", 12.5, 5.0, 1.0, 2.0),
         "fingerprint": {"instructions": Fingerprint("instructions.md", "ab" * 32)},
@@ -74,6 +76,11 @@ def test_no_tool_calls_and_unknown_tool_calls_stay_different() -> None:
     metadata = an_episode().to_metadata()
     del metadata["toolCalls"]
     assert Episode.from_metadata(metadata).tool_calls is None
+
+
+def test_no_variables_and_unknown_variables_stay_different() -> None:
+    assert through_javascript(an_episode(variables=())).variables == ()
+    assert through_javascript(an_episode(variables=None)).variables is None
 
 
 def test_readers_of_promptfoos_own_key_find_the_calls_without_their_results() -> None:
@@ -107,6 +114,7 @@ def test_a_value_that_is_no_json_becomes_null_or_text_with_a_warning_that_says_w
     ("change", "message"),
     [
         ({"schema": "0"}, "/schema: expected the record version '1', found '0'"),
+        ({"variables": [{"name": "plan"}]}, "/variables/0/value: a variable without a value"),
         ({"toolCalls": {}}, "/toolCalls: expected a list, found dict"),
         ({"toolCalls": [{"status": "ok"}]}, "/toolCalls/0/name: a tool call without a name"),
         ({"toolCalls": [{"name": "x", "status": "fine"}]}, "/toolCalls/0/status: 'fine' is none of ok, tool_error,"),
