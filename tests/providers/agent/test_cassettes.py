@@ -223,6 +223,17 @@ def test_a_creating_tool_is_never_replayed_as_if_it_had_created(studio: Studio) 
     assert (pull.url, pull.id) == (made.url, made.id)
 
 
+def test_a_creation_that_is_replayed_while_others_are_live_is_not_in_the_ledger_as_one(studio: Studio) -> None:
+    studio.record(Say(calls=[("create_pull_request", {"title": "x"})]), Say("done"))
+    with studio.rig() as (rig, _):
+        before = len(rig.ledger())
+        replayed = rig.run("2 + 3?", cassette="new_episodes")
+        intent, result = rig.ledger()[before:]
+    assert replayed.error == ""
+    assert [pull.replayed for pull in replayed.episode.pull_requests] == [True]
+    assert (intent["kind"], result["sent"], result.get("pullRequest")) == ("intent", False, None)
+
+
 def test_neither_key_nor_token_nor_address_is_written(studio: Studio) -> None:
     studio.record()
     written = studio.tape.read_text(encoding="utf-8")
