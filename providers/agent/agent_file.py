@@ -13,6 +13,7 @@ import yaml
 from models.config_values import ModelSettingsError, check_keys, whole
 from models.settings import MODEL_KEYS, ModelSettings, parse_model_settings
 from providers.agent.server_settings import ServerSettings, parse_servers
+from providers.agent.submission_rules import SubmissionRules, read_additional_schema, read_file_name_rules
 from providers.agent_protocol import ConfigurationProblem
 
 AGENTS_FOLDER = Path(__file__).resolve().parents[2] / "agent_config" / "agents"
@@ -45,14 +46,6 @@ class Document:
 
 
 @dataclass(frozen=True)
-class FileNameRules:
-    """Where a submitted configuration must be: regular expressions for the file's name and for its folder."""
-
-    pattern: str = ""
-    path: str = ""
-
-
-@dataclass(frozen=True)
 class AgentFile:
     """One agent as production knows it. `max_steps` counts model answers to one message of the user."""
 
@@ -66,14 +59,14 @@ class AgentFile:
     creating_tools: tuple[str, ...]
     max_steps: int = DEFAULT_MAX_STEPS
     parallel_tool_calls: bool | None = None
-    file_name_rules: FileNameRules | None = None
-    additional_schema: Path | None = None
+    rules: SubmissionRules = field(default_factory=SubmissionRules)
     folder: Path = field(default_factory=Path)
 
     @property
     def system_prompt(self) -> str:
-        """The instructions, followed by the skills, with an empty line between two texts."""
-        return "\n\n".join(document.text.strip() for document in (self.instructions, *self.skills))
+        """The instructions, the skills, and the rules for what is submitted, with an empty line between two texts."""
+        texts = [document.text.strip() for document in (self.instructions, *self.skills)]
+        return "\n\n".join(filter(None, [*texts, self.rules.in_words()]))
 
 
 def load_agent(name: str, base_path: Path | None = None) -> AgentFile:
@@ -115,7 +108,6 @@ def _agent(data: Mapping[str, Any], folder: Path, name: str) -> AgentFile:
     unknown = [tool for tool in creating if tool not in tools]
     if unknown:
         raise ConfigurationProblem(f"createsPullRequests: {unknown[0]!r} is not in tools: {', '.join(tools)}")
-    schema = data.get("additionalSchema")
     parallel = data.get("parallelToolCalls")
     if parallel is not None and not isinstance(parallel, bool):
         raise ConfigurationProblem(f"parallelToolCalls: expected true or false, found {parallel!r}")
@@ -132,9 +124,22 @@ def _agent(data: Mapping[str, Any], folder: Path, name: str) -> AgentFile:
         creating_tools=creating,
         max_steps=max_steps(data, DEFAULT_MAX_STEPS),
         parallel_tool_calls=parallel,
-        file_name_rules=_file_name_rules(data.get("fileNameRules")),
-        additional_schema=None if schema is None else find_file(schema, "additionalSchema", (folder,)),
+        rules=submission_rules(data, (folder,)),
         folder=folder,
+    )
+
+
+def submission_rules(
+    data: Mapping[str, Any], folders: Sequence[Path], where: str = "", default: SubmissionRules | None = None
+) -> SubmissionRules:
+    """`fileNameRules` and `additionalSchema`, each that of `default` where `data` does not have it; null is none."""
+    known = default or SubmissionRules()
+    names, schema = f"{where}fileNameRules", f"{where}additionalSchema"
+    return SubmissionRules(
+        read_file_name_rules(data["fileNameRules"], names) if "fileNameRules" in data else known.file_name,
+        read_additional_schema(data["additionalSchema"], lambda value, key: find_file(value, key, folders), schema)
+        if "additionalSchema" in data
+        else known.schema,
     )
 
 
@@ -195,12 +200,3 @@ def texts(data: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if twice is not None:
         raise ConfigurationProblem(f"{key}: {twice!r} stands there twice")
     return tuple(value)
-
-
-def _file_name_rules(data: Any) -> FileNameRules | None:
-    if data is None:
-        return None
-    if not isinstance(data, Mapping):
-        raise ConfigurationProblem("fileNameRules: expected a mapping with pattern, path")
-    check_keys(data, ("pattern", "path"), "fileNameRules.")
-    return FileNameRules(str(data.get("pattern") or ""), str(data.get("path") or ""))

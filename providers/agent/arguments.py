@@ -55,11 +55,14 @@ def read_arguments(raw: str, schema: Mapping[str, Any], *, cut_off: bool) -> dic
 
 
 class ArgumentCheck:
-    """Checks arguments against the schema that the server advertises for one tool."""
+    """Checks arguments, or a part of them, against a JSON Schema: the one that a server advertises for its tool, say.
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._validator, self.problem = _validator(json.dumps(schema))
-        """`problem`: why the schema cannot be used; calls are then sent unchecked. Empty when it can."""
+    `formats` says whether values have to have the `format` that the schema names.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], *, formats: bool = False) -> None:
+        self._validator, self.problem = _validator(json.dumps(schema), formats)
+        """`problem`: why the schema cannot be used; then nothing is checked. Empty when it can."""
 
     def errors(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         """What does not fit, as `<JSON Pointer>: <message>`, the first few; empty when all does."""
@@ -68,23 +71,24 @@ class ArgumentCheck:
         try:
             found = sorted(self._validator.iter_errors(dict(arguments)), key=lambda error: list(map(str, error.path)))
         except Unresolvable as error:
-            self.problem = f"the tool's schema refers to something outside itself: {error}"
+            self.problem = f"the schema refers to something outside itself: {error}"
             self._validator = None
             return ()
         return tuple(f"{_pointer(error.absolute_path)}: {brief(error.message, 300)}" for error in found[:MAX_ERRORS])
 
 
 @functools.lru_cache(maxsize=256)
-def _validator(schema_text: str) -> tuple[Validator | None, str]:
+def _validator(schema_text: str, formats: bool) -> tuple[Validator | None, str]:
     """The validator for a schema, or why there is none. Checking a schema takes longer than checking a call with it."""
     schema = json.loads(schema_text)
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     try:
         kind.check_schema(schema)
     except jsonschema.SchemaError as error:
-        return None, f"the tool's schema is not valid: {brief(error.message, 200)}"
+        return None, f"the schema is not valid: {brief(error.message, 200)}"
     # A registry of its own without a way to fetch: a schema may not make us read an address.
-    return kind(schema, registry=Registry()), ""
+    checker = kind.FORMAT_CHECKER if formats else None
+    return kind(schema, registry=Registry(), format_checker=checker), ""
 
 
 def _pointer(path: Any) -> str:

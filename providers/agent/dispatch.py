@@ -17,6 +17,7 @@ from models.deadline import Deadline
 from models.protocol import RequestedCall
 from providers.agent.arguments import UnreadableArguments, read_arguments
 from providers.agent.created import CreationLedger, created_pull_request, marked_arguments
+from providers.agent.submission_rules import SubmissionRules
 from providers.agent.tool_server import ToolAnswer, ToolFailure
 from providers.agent.toolbox import Tool, Toolbox
 from providers.agent_protocol import EpisodeStopped
@@ -34,11 +35,15 @@ STATUS_OF_FAILURE = {
 
 @dataclass(frozen=True)
 class DispatchSettings:
-    """`tool_idle_s`: how long a tool may give no sign of life. `max_result`: characters of a result that are shown."""
+    """`tool_idle_s`: how long a tool may give no sign of life. `max_result`: characters of a result that are shown.
+
+    `rules`: what a creating call has to keep beside the tool's own schema.
+    """
 
     tool_idle_s: float = 60.0
     max_result: int = 60_000
     marker: bool = True
+    rules: SubmissionRules = field(default_factory=SubmissionRules)
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ class Dispatcher:
         call = replace(call, arguments=arguments)
         if refuse:
             return _refused(call, ToolStatus.NOT_EXECUTED, refuse)
-        errors = tool.check.errors(arguments)
+        errors = [*tool.check.errors(arguments), *(self._settings.rules.errors(arguments) if tool.creates else ())]
         if errors:
             return _refused(call, ToolStatus.SCHEMA_ERROR, f"Not called: the arguments do not fit: {'; '.join(errors)}")
         return await (self._create(tool, call, arguments) if tool.creates else self._call(tool, call, arguments))

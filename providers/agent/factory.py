@@ -85,5 +85,7 @@ def _note_fingerprint(recorder: Recorder, agent: AgentFile, toolbox: Toolbox) ->
         "temperature", "default" if model.temperature is None else f"{model.temperature:g}", model.temperature
     )
     recorder.fingerprint("tools", f"{len(toolbox.tools)} tools", toolbox.schemas())
+    if agent.rules.in_words():
+        recorder.fingerprint("rules", "rules for what is submitted", agent.rules.fingerprint())
     limits = {"maxSteps": agent.max_steps, "maxTokens": model.max_tokens, "parallel": agent.parallel_tool_calls}
     recorder.fingerprint("limits", f"at most {agent.max_steps} steps", limits)

@@ -9,13 +9,20 @@ from typing import Any
 
 from models.config_values import ModelSettingsError, check_keys, number, whole
 from models.settings import MODEL_KEYS, ModelSettings, parse_model_settings
-from providers.agent.agent_file import AgentFile, known_agents, load_agent, max_steps, read_document
+from providers.agent.agent_file import (
+    AgentFile,
+    known_agents,
+    load_agent,
+    max_steps,
+    read_document,
+    submission_rules,
+)
 from providers.agent.budget import Budget, parse_budget
 from providers.agent.dispatch import DispatchSettings
 from providers.agent.server_settings import parse_servers
 from providers.agent_protocol import AgentSetup, ConfigurationProblem
 
-OVERRIDES = ("instructions", "maxSteps", "parallelToolCalls", "servers")
+OVERRIDES = ("instructions", "maxSteps", "parallelToolCalls", "servers", "fileNameRules", "additionalSchema")
 """Keys of the agent file that a provider may replace; the keys of the model may be replaced too."""
 
 RUN_KEYS = ("agent", "budget", "toolTimeoutSeconds", "maxResultCharacters", "marker")
@@ -46,7 +53,7 @@ def read_options(setup: AgentSetup, environment: Mapping[str, str] | None = None
     try:
         check_keys(options, (*OPTION_KEYS, *sorted(setup.entry_keys)), "config.")
         agent = _overridden(load_agent(_agent_name(options), setup.base_path), setup, environment)
-        return AgentOptions(agent, parse_budget(options.get("budget")), _dispatch(options))
+        return AgentOptions(agent, parse_budget(options.get("budget")), _dispatch(options, agent))
     except ModelSettingsError as problem:
         raise ConfigurationProblem(str(problem)) from None
 
@@ -78,6 +85,7 @@ def _overridden(agent: AgentFile, setup: AgentSetup, environment: Mapping[str, s
         agent,
         max_steps=max_steps(options, agent.max_steps),
         parallel_tool_calls=parallel,
+        rules=submission_rules(options, (setup.base_path, agent.folder), "config.", agent.rules),
         model=_model(agent, options, os.environ if environment is None else environment),
     )
 
@@ -102,7 +110,7 @@ def _model(agent: AgentFile, options: Mapping[str, Any], environment: Mapping[st
     return replace(agent.model, model=given.model, **replaced)
 
 
-def _dispatch(options: Mapping[str, Any]) -> DispatchSettings:
+def _dispatch(options: Mapping[str, Any], agent: AgentFile) -> DispatchSettings:
     default = DispatchSettings()
     marker = options.get("marker", True)
     if not isinstance(marker, bool):
@@ -111,4 +119,5 @@ def _dispatch(options: Mapping[str, Any]) -> DispatchSettings:
         tool_idle_s=number(options, "toolTimeoutSeconds", "config.", 0.05, 3600) or default.tool_idle_s,
         max_result=whole(options, "maxResultCharacters", "config.", 100) or default.max_result,
         marker=marker,
+        rules=agent.rules,
     )

@@ -67,8 +67,13 @@ def test_instructions_and_skills_make_the_system_prompt_in_order(tmp_path: Path)
         ({"servers": [{"name": "a", "url": "ftp://x"}]}, "servers[0].url: expected an address that begins with"),
         ({"servers": [{"name": "a", "url": "http://x", "command": "y"}]}, "servers[0]: expected either url"),
         ({"servers": [{"name": "a", "url": "http://x"}] * 2}, "servers: two servers are called 'a'"),
-        ({"fileNameRules": {"patern": "x"}}, "fileNameRules.patern: unknown key; allowed: pattern, path"),
+        ({"fileNameRules": {"patern": "x"}}, "fileNameRules.patern: unknown key; allowed: pattern, path, file"),
+        ({"fileNameRules": {"file": "/name"}}, "fileNameRules: demands nothing; expected pattern or path"),
+        ({"fileNameRules": {"pattern": "("}}, "fileNameRules.pattern: '(' is no regular expression"),
+        ({"fileNameRules": {"path": "a", "file": "name"}}, "fileNameRules.file: expected a JSON Pointer such as /path"),
         ({"additionalSchema": "none.json"}, "additionalSchema: there is no file"),
+        ({"additionalSchema": {"document": "/a"}}, "additionalSchema: expected the name of a file, found None"),
+        ({"additionalSchema": "instructions.md"}, "additionalSchema: instructions.md is not JSON"),
     ],
 )
 def test_a_mistake_in_an_agent_file_is_named_with_file_key_and_what_is_allowed(
