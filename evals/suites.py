@@ -81,8 +81,8 @@ def _refuse_credentials(config: Path) -> None:
     for start in find(text)[:1]:
         where = f"{config}:{text.count(chr(10), 0, start) + 1}"
         raise CommandError(
-            f"{where}: holds what looks like a credential, and promptfoo would store it; take it out, and let the agent "
-            "file name a variable"
+            f"{where}: holds what looks like a credential, and promptfoo would store it; take it out, and let the "
+            "agent file name a variable"
         )
 
 

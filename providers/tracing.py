@@ -65,12 +65,15 @@ class EpisodeTrace:
     def episode(self, case_id: str) -> Iterator[None]:
         """The span that all others of the episode are below; sent when it ends."""
         token = _current.set(self)
-        with self._open(f"episode {case_id}".strip(), context=self._parent, attributes={"promptfoo.case.id": case_id}):
-            try:
-                yield
-            finally:
-                _current.reset(token)
-        self._provider.force_flush(FLUSH_MS)
+        attributes: Attributes = {"promptfoo.case.id": case_id}
+        try:
+            with self._open(f"episode {case_id}".strip(), context=self._parent, attributes=attributes):
+                try:
+                    yield
+                finally:
+                    _current.reset(token)
+        finally:
+            self._provider.force_flush(FLUSH_MS)
 
     @contextmanager
     def turn(self, agent: str, number: int) -> Iterator[None]:

@@ -181,11 +181,6 @@ def test_leftovers_of_earlier_runs_are_reported_and_not_touched(finished: Finish
     assert read_ledger(ledger_file(finished.home, "eval-earlier")).unsettled
 
 
-def test_no_secret_and_no_host_token_is_in_the_ledger(finished: Finished) -> None:
-    for path in (finished.home / "ledger").iterdir():
-        assert TOKEN not in path.read_text()
-
-
 def test_a_row_that_timed_out_is_swept_at_the_end(tmp_path: Path) -> None:
     with github_server() as server:
         server.open_pull(2, "evals/2/spoke", created_at=now())

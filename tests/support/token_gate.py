@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
@@ -23,11 +23,15 @@ class TokenGate:
     url: str = ""
     let_in: list[str] = field(default_factory=list)
     turned_away: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    """Of all requests that got through; the latest of each name."""
 
 
 @contextmanager
-def token_gate(upstream: str, upstream_token: str, accepted: Collection[str]) -> Iterator[TokenGate]:
-    """The gate on a free port. `accepted` is looked at again for each request."""
+def token_gate(
+    upstream: str, upstream_token: str, accepted: Collection[str], change: Callable[[bytes], bytes] = bytes
+) -> Iterator[TokenGate]:
+    """The gate on a free port. `accepted` is looked at again for each request; `change` gets each answer's body."""
     gate = TokenGate()
     host = urlsplit(upstream).netloc
 
@@ -43,21 +47,18 @@ def token_gate(upstream: str, upstream_token: str, accepted: Collection[str]) ->
                 return self._send(401, {}, b"")
             if token not in gate.let_in:
                 gate.let_in.append(token)
+            gate.headers.update(self.headers.items())
             headers = {name: text for name, text in self.headers.items() if name.lower() not in ("host", "connection")}
             headers["Authorization"] = f"Bearer {upstream_token}"
             connection = HTTPConnection(host, timeout=60)
             with contextlib.closing(connection):
-                connection.request(
-                    self.command, self.path, body, {**headers, "Authorization": f"Bearer {upstream_token}"}
-                )
+                connection.request(self.command, self.path, body, headers)
                 answer = connection.getresponse()
-                content = answer.read()
-            kept = {
-                name: text for name, text in answer.getheaders() if name.lower() in ("content-type", "mcp-session-id")
-            }
+                content = change(answer.read())
+            kept = {name: text for name, text in answer.getheaders() if name.lower() in KEPT}
             return self._send(answer.status, kept, content)
 
-        do_GET = do_HEAD = do_POST = do_DELETE = _pass_on
+        do_GET = do_HEAD = do_POST = do_PATCH = do_DELETE = _pass_on
 
         def _send(self, status: int, headers: dict[str, str], content: bytes) -> None:
             with contextlib.suppress(OSError):

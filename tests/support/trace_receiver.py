@@ -26,6 +26,8 @@ class Span:
 class TraceReceiver:
     url: str = ""
     spans: list[Span] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    """All that was sent, as it came."""
 
     def named(self, name: str) -> Span:
         (span,) = [span for span in self.spans if span.name == name]
@@ -40,7 +42,8 @@ def trace_receiver() -> Iterator[TraceReceiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             request = ExportTraceServiceRequest()
-            request.ParseFromString(self.rfile.read(int(self.headers["Content-Length"])))
+            state.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+            request.ParseFromString(state.bodies[-1])
             state.spans.extend(
                 Span(
                     span.name,

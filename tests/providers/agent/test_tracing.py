@@ -60,6 +60,27 @@ def test_model_tool_and_turn_are_spans_below_promptfoos_own(
 
 
 @pytest.mark.usefixtures("fresh")
+def test_a_credential_in_a_call_or_in_a_failure_is_masked_in_its_span(
+    tools: ToolProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-planted0123456789planted"
+    script = [
+        Say(calls=[("create_pull_request", {"title": key})]),
+        Say(status=400, error={"message": f"wrong key {key}"}),
+    ]
+    servers = [{"name": "portal", "url": tools.url}]
+    with trace_receiver() as receiver, scripted_model(*script) as model:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url)
+        result = ask(make_rig(tmp_path, monkeypatch, model, servers=servers))
+    assert "wrong key [redacted]" in result["error"]
+    created = receiver.named("execute_tool create_pull_request")
+    _, failed = [span for span in receiver.spans if span.name == "chat scripted"]
+    assert json.loads(created.attributes["gen_ai.tool.call.arguments"])["title"] == "[redacted]"
+    assert failed.failed
+    assert [body for body in receiver.bodies if key.encode() in body] == []
+
+
+@pytest.mark.usefixtures("fresh")
 def test_without_a_receiver_the_episode_runs_and_tracing_is_given_up(
     tools: ToolProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
