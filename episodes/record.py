@@ -53,16 +53,26 @@ class StopReason(StrEnum):
     """Why the conversation ended."""
 
     GOAL_REACHED = "goal_reached"
+    """Every step of a simulation was reached."""
     USER_STOP = "user_stop"
+    """The user has nothing more to say: the ordinary end."""
     AGENT_HANDOFF = "agent_handoff"
     MAX_TURNS = "max_turns"
+    """The user's turns are used up: those of the conversation, or those of a simulation's step."""
     MAX_STEPS = "max_steps"
+    """The agent gave no answer in the model answers that one turn allows: all of them, or the three with unreadable
+    tool arguments."""
     DEADLINE = "deadline"
     BUDGET = "budget"
+    """A limit that the provider's `budget` sets for the whole episode is used up."""
     CONTENT_FILTER = "content_filter"
+    """The service refused the agent's conversation or its answer."""
     PROVIDER_ERROR = "provider_error"
+    """A model can not be had, the configuration is wrong, or our own code failed."""
     TOOL_UNAVAILABLE = "tool_unavailable"
+    """A tool server is gone, or does not offer what the agent needs."""
     SIMULATOR_DEFECT = "simulator_defect"
+    """The simulated user, or the judge of a simulation's steps, gave nothing usable."""
 
 
 @frozen

@@ -79,7 +79,9 @@ class LoopAgent:
                 repairs += 1
                 if repairs > MAX_REPAIRS:
                     problem = f"tool arguments were no JSON object in {repairs} answers of one turn"
-                    return AgentAnswer(reply.text, StopReason.BUDGET, f"{problem}; {MAX_REPAIRS} repairs are allowed")
+                    return AgentAnswer(
+                        reply.text, StopReason.MAX_STEPS, f"{problem}; {MAX_REPAIRS} repairs are allowed"
+                    )
         return AgentAnswer("", StopReason.MAX_STEPS, f"no answer after {self._agent.max_steps} steps (maxSteps)")
 
     async def _ask(self) -> ModelReply | None:

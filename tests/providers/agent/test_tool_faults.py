@@ -55,7 +55,7 @@ def test_the_model_gets_two_chances_to_mend_its_arguments_and_no_third(bench: Be
         mended = rig.run()
         given_up = rig.run()
     assert mended.episode.stop_reason is StopReason.USER_STOP
-    assert given_up.episode.stop_reason is StopReason.BUDGET
+    assert given_up.episode.stop_reason is StopReason.MAX_STEPS
     assert given_up.error == ""
     assert "tool arguments were no JSON object in 3 answers of one turn; 2 repairs are allowed" in (
         given_up.episode.warnings
