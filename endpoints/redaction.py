@@ -58,7 +58,11 @@ _SHAPES: tuple[tuple[tuple[str, ...], str, int, str], ...] = (
         rf"\1\2{MASK}",
     ),
     (
-        ("key", "authorization", "token", "secret", "password"),
+        (
+            *("apikey", "api-key", "api_key", "authorization", "password"),
+            *("accesstoken", "access-token", "access_token", "refreshtoken", "refresh-token", "refresh_token"),
+            *("clientsecret", "client-secret", "client_secret"),
+        ),
         r"((?:api[-_]?key|authorization|access[-_]?token|refresh[-_]?token|client[-_]?secret|password)"
         r"[\"']?\s{0,3}:\s{0,3}[\"']?)(?=[^\s\"',;}]{0,200}?\d)[^\s\"',;}]{8,}",
         _I,
@@ -104,12 +108,15 @@ def redact_value(value: Any) -> Any:
 
 
 def find(text: str) -> list[int]:
-    """Where credentials begin in `text`, in ascending order: known ones and those that have the form of one."""
+    """Where credentials begin in `text`, in ascending order: known ones and those that have the form of one.
+
+    What is masked already is none.
+    """
     found = set(find_known(text))
     lowered = text.lower()
     for hints, pattern, flags, _ in _SHAPES:
         if any(hint in lowered for hint in hints):
-            found |= {match.start() for match in re.finditer(pattern, text, flags)}
+            found |= {match.start() for match in re.finditer(pattern, text, flags) if MASK not in match[0]}
     return sorted(found | {match.start() for match in re.finditer(_PAT, text)})
 
 

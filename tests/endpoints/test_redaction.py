@@ -178,3 +178,8 @@ def test_a_chain_that_bites_its_tail_ends() -> None:
 )
 def test_hostile_texts_come_back_without_a_hang(text: str) -> None:
     assert isinstance(redact(text), str)
+
+
+def test_what_is_masked_already_is_no_credential() -> None:
+    assert redaction.find("https://user:hunter2@host and Password=Pa55word!") == [5, 30]
+    assert redaction.find(redact("https://user:hunter2@host and Password=Pa55word!")) == []
