@@ -196,3 +196,12 @@ def test_the_wrong_python_is_an_error_and_not_a_worker_that_never_answers(entry:
     error = json.loads(done.stdout)["error"]
     assert "can not run an episode: No module named 'openai'" in error
     assert "set PROMPTFOO_PYTHON=" in error
+
+
+def test_the_page_about_agents_lists_every_stop_reason_and_which_make_a_row_an_error() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip(" `") for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")
+    ]
+    listed = {StopReason(row[0]): row[2] for row in rows if len(row) == 3}
+    assert listed == {reason: "error" if reason in envelope.MACHINERY else "judged" for reason in StopReason}

@@ -134,18 +134,7 @@ def test_the_checks_are_counted_as_the_judges_and_not_as_the_developers() -> Non
     assert (outcome.episode.usage.user.requests, outcome.episode.usage.judge.requests) == (3, 3)
 
 
-# What other runners of simulations let pass.
-
-
-@pytest.mark.parametrize(
-    "empty",
-    ["{}", '{"criteria": [], "reason": "nothing to check"}', "", "Looks fine.", '{"criteria": [{"met": "yes"}]}', "[]"],
-)
-def test_an_empty_or_unreadable_verdict_reaches_nothing_and_is_not_the_agents_fault(empty: str) -> None:
-    outcome = talk(TWO_STEPS, ["Which region?"], user=["I need a copy."], judge=[empty])
-    assert outcome.stop is StopReason.SIMULATOR_DEFECT
-    assert statuses(outcome) == ["not_reached", "blocked"]
-    assert len(outcome.model.asked("judge")) == 2
+# What a verdict has to be to count. What runners of simulations are known to let pass is `test_known_false_passes`.
 
 
 def test_an_unreadable_verdict_is_asked_for_once_more() -> None:
@@ -155,52 +144,16 @@ def test_an_unreadable_verdict_is_asked_for_once_more() -> None:
     assert statuses(outcome)[0] == "reached"
 
 
-def test_static_steps_do_not_pass_whatever_the_agent_says() -> None:
-    steps = [
-        {"static_utterance": "Hello."},
-        {"static_utterance": "I want my balance.", "success_criteria": "Agent tells the balance."},
-    ]
-    outcome = talk({"simulation": {"steps": steps}}, ["Go away."], judge=[NO])
-    assert statuses(outcome) == ["reached", "not_reached"]
-
-
 def test_a_static_step_with_an_empty_answer_is_not_reached() -> None:
     steps = [{"static_utterance": "Hello."}, {"goal": "Go on."}]
     outcome = talk({"simulation": {"steps": steps}}, [""])
     assert statuses(outcome) == ["not_reached", "blocked"]
 
 
-@pytest.mark.parametrize("reason", [StopReason.PROVIDER_ERROR, StopReason.DEADLINE, StopReason.TOOL_UNAVAILABLE])
-def test_nothing_is_judged_and_nothing_reached_after_the_agent_broke_off(reason: StopReason) -> None:
-    outcome = talk(
-        TWO_STEPS, [AgentAnswer("Which region?", reason, "gone")], user=["I need a copy."], judge=[YES_TO_ALL]
-    )
-    assert statuses(outcome) == ["not_reached", "blocked"]
-    assert not outcome.model.asked("judge")
-    assert outcome.stop is reason
-
-
-@pytest.mark.parametrize("judge", [NO, YES_TO_ALL])
-def test_a_criterion_that_speaks_of_a_transfer_is_checked_like_any_other_when_the_agent_hands_over(judge: str) -> None:
-    steps = [{"goal": "Ask for a person.", "success_criteria": "Agent escalates or transfers to a person."}]
-    handover = AgentAnswer("Goodbye.", StopReason.AGENT_HANDOFF)
-    outcome = talk({"simulation": {"steps": steps}}, [handover], user=["A person, please."], judge=[judge])
-    assert statuses(outcome) == ["not_reached"]
-    assert len(outcome.model.asked("judge")) == 1
-
-
 def test_a_handover_does_not_carry_over_the_steps_after_it() -> None:
     handover = AgentAnswer("Which region?", StopReason.AGENT_HANDOFF)
     outcome = talk(TWO_STEPS, [handover], user=["I need a copy."], judge=[YES_TO_ALL])
     assert outcome.stop is StopReason.AGENT_HANDOFF
-    assert statuses(outcome) == ["reached", "not_reached"]
-
-
-def test_one_verdict_counts_for_one_step_whatever_else_the_model_claims() -> None:
-    claim = proposal(True, "Which region?", steps=[{"status": "completed"}] * 2, all_done=True)
-    outcome = talk(
-        TWO_STEPS, ["Which region?"], user=["I need a copy.", "North.", "Now!", "Please!"], judge=[claim, NO]
-    )
     assert statuses(outcome) == ["reached", "not_reached"]
 
 
