@@ -186,14 +186,27 @@ class Usage:
 
 
 @frozen
+class ModelCallTime:
+    """How long one answered request to a model took, without the tries before it; `turn` is the turn it fell into."""
+
+    role: str
+    turn: int
+    latency_ms: float
+
+
+@frozen
 class Timings:
-    """`started_at` is ISO 8601 in UTC; the rest is in milliseconds, summed over the calls."""
+    """`started_at` is ISO 8601 in UTC; the sums are in milliseconds. How long a tool took stands at its call."""
 
     started_at: str = ""
     duration_ms: float = 0.0
     model_ms: float = 0.0
     user_model_ms: float = 0.0
     tool_ms: float = 0.0
+    judge_model_ms: float = 0.0
+    """Of the judge that checks a simulation's steps while it runs."""
+    model_calls: tuple[ModelCallTime, ...] = ()
+    """Every request to a model, in order."""
 
 
 @frozen
@@ -269,6 +282,7 @@ __all__ = [
     "EvidenceError",
     "Fingerprint",
     "Goal",
+    "ModelCallTime",
     "PullRequest",
     "RoleUsage",
     "StopReason",

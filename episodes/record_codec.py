@@ -14,6 +14,7 @@ from episodes.record import (
     EvidenceError,
     Fingerprint,
     Goal,
+    ModelCallTime,
     PullRequest,
     RoleUsage,
     StopReason,
@@ -50,6 +51,11 @@ def encode_episode(episode: Episode) -> dict[str, Any]:
             "modelMs": episode.timings.model_ms,
             "userModelMs": episode.timings.user_model_ms,
             "toolMs": episode.timings.tool_ms,
+            "judgeModelMs": episode.timings.judge_model_ms,
+            "modelCalls": [
+                {"role": call.role, "turn": call.turn, "latencyMs": call.latency_ms}
+                for call in episode.timings.model_calls
+            ],
         },
         "fingerprint": episode.fingerprint,
     }
@@ -287,6 +293,15 @@ def _decode_timings(part: dict[str, Any]) -> Timings:
         _number(part, "modelMs", where),
         _number(part, "userModelMs", where),
         _number(part, "toolMs", where),
+        _number(part, "judgeModelMs", where),
+        tuple(
+            ModelCallTime(
+                _text(call, "role", f"{where}{place}"),
+                _whole(call, "turn", f"{where}{place}"),
+                _number(call, "latencyMs", f"{where}{place}"),
+            )
+            for place, call in _located(part, "modelCalls")
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from episodes.record import (
     Episode,
     Fingerprint,
     Goal,
+    ModelCallTime,
     PullRequest,
     RoleUsage,
     StopReason,
@@ -77,8 +78,7 @@ class Recorder:
         self._usage = Usage()
         self._fingerprint: dict[str, Fingerprint] = {}
         self._warnings: list[str] = []
-        self._model_ms = 0.0
-        self._user_model_ms = 0.0
+        self._model_calls: list[ModelCallTime] = []
         self._tool_ms = 0.0
         self._started_at = utc_now()
         self._started = time.monotonic()
@@ -163,10 +163,7 @@ class Recorder:
     def model_call(self, role: Role, usage: RoleUsage, latency_ms: float) -> None:
         """Count one answered model request of a role."""
         self._usage = replace(self._usage, **{role: getattr(self._usage, role).plus(usage)})
-        if role == "user":
-            self._user_model_ms += latency_ms
-        elif role == "agent":
-            self._model_ms += latency_ms
+        self._model_calls.append(ModelCallTime(role, self.turn, round(latency_ms, 1)))
 
     def fingerprint(self, part: str, name: str, content: Any) -> None:
         """Note one thing that can change a result: its name for people and the hash of its content (text or JSON)."""
@@ -214,14 +211,19 @@ class Recorder:
             timings=Timings(
                 started_at=self._started_at,
                 duration_ms=round(((self._ended or time.monotonic()) - self._started) * 1000, 1),
-                model_ms=round(self._model_ms, 1),
-                user_model_ms=round(self._user_model_ms, 1),
+                model_ms=self._model_ms("agent"),
+                user_model_ms=self._model_ms("user"),
                 tool_ms=round(self._tool_ms, 1),
+                judge_model_ms=self._model_ms("judge"),
+                model_calls=tuple(self._model_calls),
             ),
             fingerprint=dict(self._fingerprint),
             warnings=tuple(self._warnings),
             cassette=self.cassette,
         )
+
+    def _model_ms(self, role: Role) -> float:
+        return round(sum(call.latency_ms for call in self._model_calls if call.role == role), 1)
 
     def _shortened(self, message: dict[str, Any]) -> dict[str, Any]:
         content = message.get("content")

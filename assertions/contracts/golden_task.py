@@ -8,7 +8,7 @@
 | `max_tool_calls` | not more calls than that | every attempt: a failed call costs as much as another |
 | `max_turns` | not more user messages than that | turns of the record |
 | `max_cost` | the agent cost no more | the agent's model calls, in the price table's currency |
-| `max_latency_s` | the episode took no longer | its duration without the simulated user's model calls |
+| `max_latency_s` | the episode took no longer | its duration without the calls of the models beside it |
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def max_latency_s(name: str, evidence: Evidence, most: float) -> CheckResult:
     timings = evidence.record().timings
     if timings.duration_ms <= 0:
         raise NotEvaluated("the record has no duration")
-    return _at_most(name, max(0.0, timings.duration_ms - timings.user_model_ms) / 1000, most, "seconds")
+    others_ms = timings.user_model_ms + timings.judge_model_ms
+    return _at_most(name, max(0.0, timings.duration_ms - others_ms) / 1000, most, "seconds")
 
 
 Term = Callable[[str, Evidence, Any], CheckResult]

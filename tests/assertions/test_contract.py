@@ -193,7 +193,7 @@ def test_the_terms_about_turns_money_and_time() -> None:
     evidence = conversation(
         messages=[says("user", "a", 1), says("assistant", "b", 2)],
         usage=Usage(agent=RoleUsage(cost=0.25), user=RoleUsage(cost=9.0)),
-        timings=Timings(duration_ms=5000, user_model_ms=2000),
+        timings=Timings(duration_ms=5000, user_model_ms=1500, judge_model_ms=500),
     )
     assert judge(evidence, {"max_turns": 2, "max_cost": 0.25, "max_latency_s": 3}).verdict is PASS
     reasons = [

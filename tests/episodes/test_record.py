@@ -14,6 +14,7 @@ from episodes.record import (
     EvidenceError,
     Fingerprint,
     Goal,
+    ModelCallTime,
     PullRequest,
     RoleUsage,
     StopReason,
@@ -55,7 +56,7 @@ def an_episode(**changes: Any) -> Episode:
         "goals": (Goal(1, "ask", "reached", "it asked", 1),),
         "variables": (VariableValue("plan", "basic", 0), VariableValue("plan", {"name": "gold"}, 1, "call_1")),
         "usage": Usage(agent=RoleUsage(10, 5, 2, 0.25)),
-        "timings": Timings("2026-01-01T00:00:00Z", 12.5, 5.0, 1.0, 2.0),
+        "timings": Timings("2026-01-01T00:00:00Z", 12.5, 5.0, 1.0, 2.0, 0.5, (ModelCallTime("agent", 1, 5.0),)),
         "fingerprint": {"instructions": Fingerprint("instructions.md", "ab" * 32)},
         "warnings": ("slow",),
     }

@@ -104,6 +104,20 @@ def test_azure_is_asked_at_the_deployment_with_its_own_key_header() -> None:
     assert model.asked[0].headers["api-key"] == KEY
 
 
+def test_azure_is_asked_for_responses_without_the_deployment_in_the_address() -> None:
+    with scripted_model(Say("hi")) as model:
+        assert ask(model, kind="azure", api="responses").text == "hi"
+    assert model.asked[0].path == "/openai/responses?api-version=2024-10-21"
+    assert model.asked[0].body["model"] == "m"
+
+
+def test_openai_itself_is_asked_with_a_bearer_token() -> None:
+    with scripted_model(Say("hi")) as model:
+        assert ask(model, kind="openai").text == "hi"
+    assert model.asked[0].path == "/v1/chat/completions"
+    assert model.asked[0].headers["authorization"] == f"Bearer {KEY}"
+
+
 def test_a_refused_parameter_is_left_out_once_recorded_and_not_sent_again() -> None:
     def refuse(parameter: str) -> Say:
         error = {"code": "unsupported_parameter", "param": parameter, "message": f"{parameter} is not supported"}

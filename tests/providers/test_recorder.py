@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from episodes.canonical import digest_text
-from episodes.record import Episode, PullRequest, RoleUsage, StopReason, ToolCall, ToolStatus
+from episodes.record import Episode, ModelCallTime, PullRequest, RoleUsage, StopReason, ToolCall, ToolStatus
 from providers.recorder import MAX_TEXT, CaseIdentity, Recorder
 from providers.side_files import SideFiles
 
@@ -41,6 +41,16 @@ def test_each_role_has_its_own_usage_and_an_unknown_cost_does_not_hide_a_known_o
     assert episode.usage.agent == RoleUsage(20, 2, 2, 0.5)
     assert episode.usage.user == RoleUsage(7, 2, 1, None)
     assert (episode.timings.model_ms, episode.timings.user_model_ms) == (150, 30)
+
+
+def test_every_model_call_has_its_own_time_with_its_role_and_turn() -> None:
+    recorder = Recorder(IDENTITY)
+    recorder.user_message("hello")
+    recorder.model_call("agent", RoleUsage(), 100.04)
+    recorder.model_call("judge", RoleUsage(), 20.0)
+    timings = Episode.from_metadata(recorder.episode().to_metadata()).timings
+    assert timings.model_calls == (ModelCallTime("agent", 1, 100.0), ModelCallTime("judge", 1, 20.0))
+    assert (timings.model_ms, timings.judge_model_ms) == (100.0, 20.0)
 
 
 def test_a_pull_request_that_is_reported_twice_is_one_with_its_latest_status() -> None:

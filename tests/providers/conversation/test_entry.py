@@ -25,6 +25,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Iterator[Queues]:
         "judge": [MET],
         "other": ["###STOP###"],
         "silent": [""],
+        "talker": ["Is it done?"],
         "slow": [Say("Too late.", delay_s=3)],
     }
     with model_queues(**replies) as queues:
@@ -61,6 +62,16 @@ def test_a_conversation_comes_back_as_transcript_and_record() -> None:
     assert (episode.case_id, episode.stop_reason, episode.tool_calls) == ("T01", StopReason.USER_STOP, ())
     assert {"userModel", "userPrompt"} <= set(episode.fingerprint)
     assert (episode.usage.user.requests, episode.usage.agent.requests) == (2, 0)
+
+
+@pytest.mark.usefixtures("models")
+def test_each_role_is_charged_by_the_prices_of_its_own_settings() -> None:
+    prices = {"prices": {"*": {"input": 1_000_000, "output": 0}}}
+    steps = {"simulation": {"steps": [{"goal": "Ask.", "max_turns": 1}]}}
+    usage = record(call(steps, user={"model": "talker", **prices})).usage
+    assert (usage.user.cost, usage.judge.cost, usage.agent.cost) == (10, None, None)
+    usage = record(call(steps, user={"model": "talker"}, judge=prices)).usage
+    assert (usage.user.cost, usage.judge.cost, usage.agent.cost) == (None, 10, None)
 
 
 @pytest.mark.usefixtures("models")
