@@ -43,7 +43,7 @@ def frozen(cls: type[_Class]) -> type[_Class]:
     """Class decorator: like `dataclass(frozen=True)`, for fields with plain defaults or a `default_factory`."""
     setattr(cls, _PLAN, _plan_of(cls))
     setattr(cls, _FIELDS, _FieldsOnDemand(cls))
-    for method in (_init, _repr, _eq, _hash, _setattr, _delattr):
+    for method in (_init_of(getattr(cls, _PLAN)), _repr, _eq, _hash, _setattr, _delattr):
         setattr(cls, f"_{method.__name__}__", method)
     return cls
 
@@ -98,14 +98,23 @@ class _FieldsOnDemand:
         return self.cls.__dict__[_FIELDS]
 
 
-def _init(self: Any, *args: Any, **kwargs: Any) -> None:
-    plan: _Plan = self.__frozen_plan__
-    names, known, defaults, factories, missing_after = plan
+def _init_of(plan: _Plan) -> Callable[..., None]:
+    """The `__init__` of a class. Values by position, with nothing but plain defaults missing, take the short way."""
+    names, missing_after = plan[0], plan[4]
+
+    def _init(self: Any, *args: Any, **kwargs: Any) -> None:
+        rest = missing_after.get(len(args))
+        if kwargs or rest is None:
+            _fill(self, args, kwargs)
+        else:
+            self.__dict__.update(zip(names, args, strict=False), **rest)
+
+    return _init
+
+
+def _fill(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    names, known, defaults, factories, _ = self.__frozen_plan__
     own = self.__dict__
-    if not kwargs and len(args) in missing_after:
-        own.update(zip(names, args, strict=False))
-        own.update(missing_after[len(args)])
-        return
     if args:
         if len(args) > len(names):
             raise TypeError(f"{type(self).__name__} takes {len(names)} values, {len(args)} were given")

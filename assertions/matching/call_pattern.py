@@ -97,14 +97,16 @@ class CallPattern:
         """It is one of these tools, whatever its arguments."""
         return any(alternative.tool.fits(call) for alternative in self.alternatives)
 
-    def match_each(self, calls: Sequence[ToolCall]) -> list[ArgumentMatch | None]:
-        """`match` for each of the calls."""
+    def match_among(self, calls: Sequence[ToolCall], places: Mapping[str, Sequence[int]]) -> dict[int, ArgumentMatch]:
+        """`match` for each of the calls that is one of these tools, by its index. `places` has the indexes by name."""
         if self._plain is None:
-            return [self.match(call) for call in calls]
+            found = ((index, self.match(call)) for index, call in enumerate(calls))
+            return {index: match for index, match in found if match is not None}
         name, arguments = self._plain
+        own = places.get(name, ())
         if arguments is None:
-            return [NOTHING_WRONG if call.name == name else None for call in calls]
-        return [arguments.match(call) if call.name == name else None for call in calls]
+            return dict.fromkeys(own, NOTHING_WRONG)
+        return {index: arguments.match(calls[index]) for index in own}
 
     def resolved(self, evidence: Evidence) -> CallPattern:
         """The same with schemas read from their files (see `ExpectedArguments.resolved`)."""

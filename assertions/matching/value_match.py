@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from assertions.matching.argument_fit import NOTHING_WRONG, ArgumentMatch, Mismatch
@@ -136,15 +136,23 @@ class Comparison:
             self.mismatches.append(different(path, expected, actual))
 
     def _compare_objects(self, expected: Mapping[str, Any], actual: Mapping[str, Any], path: Path) -> None:
-        twin_of = self.twin_of
-        for key, item in expected.items():
-            found = actual.get(key, MISSING)
-            if twin_of is None or twin_of(id(item), NO_TWIN) != found:
-                self.compare(item, found, (*path, key))
-        if self.options.mode == "exact":
+        for key in self._to_compare(expected, actual):
+            self.compare(expected[key], actual.get(key, MISSING), (*path, key))
+        if self.options.mode == "exact" and not actual.keys() <= expected.keys():
             for key, item in actual.items():
                 if key not in expected:
                     self._compare_unlisted(item, (*path, key))
+
+    def _to_compare(self, expected: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterable[str]:
+        """The keys whose values are not known to be equal."""
+        if self.twin_of is None:
+            return expected
+        twin = self.twin_of(id(expected))
+        if twin is None:
+            return [
+                key for key, item in expected.items() if self.twin_of(id(item), NO_TWIN) != actual.get(key, MISSING)
+            ]
+        return [key for key, wanted in twin.items() if wanted != actual.get(key, MISSING)]
 
     def _compare_unlisted(self, actual: Any, path: Path) -> None:
         """A key that the expected value does not name, where every key has to be named."""

@@ -42,27 +42,26 @@ class Alignment:
         return [call for call, own in enumerate(self.step_of) if own is None]
 
 
-def only_alignment(steps: Sequence[Step], calls: Sequence[Seen], fits: Fits) -> Alignment | None:
+def only_alignment(steps: Sequence[Step], calls: Sequence[Seen], fitting: Sequence[Sequence[int]]) -> Alignment | None:
     """The alignment where there is nothing to choose, so that it is the best one in order as well as without order.
 
-    None where there is a choice, or might be: a step or a call that has two to fit, calls that are not in the order of
-    their steps, a step that may be served more than once or not at all, parallel calls.
+    `fitting` has the calls that fit each step. None where there is a choice, or might be: a step or a call that has two
+    to fit, calls that are not in the order of their steps, a step that may be served more than once or not at all,
+    parallel calls.
     """
     step_of: list[int | None] = [None] * len(calls)
     behind = 0
-    for index, (step, row) in enumerate(zip(steps, fits, strict=True)):
-        fitting = row.count(True)
-        if not step.once or fitting > 1:
+    for index, (step, row) in enumerate(zip(steps, fitting, strict=True)):
+        if not step.once or len(row) > 1:
             return None
-        if fitting:
-            call = row.index(True)
+        if row:
+            call = row[0]
             if call < behind:
                 return None
             behind = call + 1
             step_of[call] = index
-    for before, seen in pairwise(calls):
-        if in_one_batch(before.call, seen.call):
-            return None
+    if has_batch(calls):
+        return None
     return Alignment(len(calls) - step_of.count(None), len(steps), tuple(step_of))
 
 
@@ -106,6 +105,13 @@ def _align_apart(steps: Sequence[Step], count: int, fits: Fits) -> Alignment:
 def in_one_batch(before: ToolCall, call: ToolCall) -> bool:
     """Whether two calls, one behind the other, are of one model answer. A batch of 0 is unknown: the call is alone."""
     return call.batch == before.batch != 0 and call.turn == before.turn
+
+
+def has_batch(calls: Sequence[Seen]) -> bool:
+    """Whether any two of the calls are of one model answer."""
+    if len({seen.call.batch for seen in calls}) == len(calls):
+        return False
+    return any(in_one_batch(before.call, seen.call) for before, seen in pairwise(calls))
 
 
 def _batches(calls: Sequence[Seen]) -> list[list[int]]:

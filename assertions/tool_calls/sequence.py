@@ -25,12 +25,11 @@ from collections.abc import Mapping, Sequence
 from assertions.evidence import Evidence
 from assertions.matching.argument_fit import ArgumentMatch
 from assertions.matching.selection import Seen, Selection, TurnMissing, over_worlds, select
-from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order, in_one_batch, only_alignment
+from assertions.tool_calls.alignment import Alignment, align_freely, align_in_order, has_batch, only_alignment
 from assertions.tool_calls.sequence_config import Mode, SequenceConfig
 from assertions.tool_calls.sequence_reasons import Outcome, explain, praise
 from assertions.tool_calls.steps import Step
 from assertions.verdict import CheckResult, failed, not_evaluated, passed
-from episodes.record import ToolCall
 
 NAME = "tool_sequence"
 
@@ -80,39 +79,28 @@ def _step_by_step(world: Sequence[Seen], steps: Sequence[Step]) -> bool:
     """Each step is served by the call at its own place, and by no other: every mode is content, nothing to align."""
     if len(world) != len(steps):
         return False
-    before: ToolCall | None = None
     for seen, step in zip(world, steps, strict=True):
-        call = seen.call
-        if not step.once or (before is not None and in_one_batch(before, call)):
+        match = step.pattern.match(seen.call)
+        if match is None or match.mismatches or not step.once:
             return False
-        match = step.pattern.match(call)
-        if match is None or match.mismatches:
-            return False
-        before = call
-    return True
+    return not has_batch(world)
 
 
 def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig, hopeful: bool) -> Outcome:
     """Align the calls with the steps. `hopeful`: arguments that were cut when they were recorded are taken to fit."""
     undecided: list[str] = []
     calls = [seen.call for seen in world]
-    matches = [step.pattern.match_each(calls) for step in steps]
-    fits = [_fits(row, world, hopeful, undecided) for row in matches]
-    capped = [row for row, step in zip(fits, steps, strict=True) if step.capped]
-    wanted = [any(row[call] for row in capped) for call in range(len(world))] if capped else [False] * len(world)
-    only = only_alignment(steps, world, fits)
+    places: dict[str, list[int]] = {}
+    for index, call in enumerate(calls):
+        places.setdefault(call.name, []).append(index)
+    matches = [step.pattern.match_among(calls, places) for step in steps]
+    fitting = [_fitting(row, world, hopeful, undecided) for row in matches]
+    surplus: list[int] = []
+    only = only_alignment(steps, world, fitting)
     if only is not None:
         alignment = in_order = freely = only
-    elif config.mode.ordered:
-        alignment = in_order = align_in_order(steps, world, fits, wanted, config.strict_batches)
-        # Without order, no call can be matched that fits nowhere.
-        most = sum(map(any, zip(*fits, strict=True)))
-        freely = in_order if in_order.matched == most else align_freely(steps, len(world), fits, wanted)
     else:
-        alignment = freely = align_freely(steps, len(world), fits, wanted)
-        single = freely.matched < 2
-        in_order = freely if single else align_in_order(steps, world, fits, wanted, config.strict_batches)
-    surplus = [call for call in alignment.left_over() if wanted[call]] if config.mode.allows_extra else []
+        alignment, in_order, freely, surplus = _searched(world, steps, config, fitting)
     return Outcome(
         steps=tuple(steps),
         calls=tuple(world),
@@ -121,24 +109,46 @@ def compare(world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig
         freely=freely,
         surplus=tuple(surplus),
         score=_score(config.mode, alignment, len(world), len(surplus)),
-        fits=fits,
+        fitting=fitting,
         matches=matches,
         undecided=undecided[0] if undecided else "",
     )
 
 
-def _fits(
-    matches: Sequence[ArgumentMatch | None], world: Sequence[Seen], hopeful: bool, undecided: list[str]
-) -> list[bool]:
-    """Whether a step fits each call. What depends on arguments that were cut is added to `undecided`."""
-    row = [match is not None and not match.mismatches for match in matches]
-    if row.count(True) + matches.count(None) == len(row):
-        return row
-    for index, match in enumerate(matches):
-        if match is not None and match.mismatches and match.could_fit:
-            row[index] = hopeful
+def _searched(
+    world: Sequence[Seen], steps: Sequence[Step], config: SequenceConfig, fitting: Sequence[Sequence[int]]
+) -> tuple[Alignment, Alignment, Alignment, list[int]]:
+    """The alignment that the mode asks for, the one in order, the one without order, and the calls beyond a `max`."""
+    count = len(world)
+    fits = [[call in row for call in range(count)] for row in fitting]
+    capped = [row for row, step in zip(fits, steps, strict=True) if step.capped]
+    wanted = [any(row[call] for row in capped) for call in range(count)] if capped else [False] * count
+    if config.mode.ordered:
+        alignment = in_order = align_in_order(steps, world, fits, wanted, config.strict_batches)
+        # Without order, no call can be matched that fits nowhere.
+        most = sum(map(any, zip(*fits, strict=True)))
+        freely = in_order if in_order.matched == most else align_freely(steps, count, fits, wanted)
+    else:
+        alignment = freely = align_freely(steps, count, fits, wanted)
+        single = freely.matched < 2
+        in_order = freely if single else align_in_order(steps, world, fits, wanted, config.strict_batches)
+    surplus = [call for call in alignment.left_over() if wanted[call]] if config.mode.allows_extra else []
+    return alignment, in_order, freely, surplus
+
+
+def _fitting(
+    matches: Mapping[int, ArgumentMatch], world: Sequence[Seen], hopeful: bool, undecided: list[str]
+) -> list[int]:
+    """The calls that fit a step. What depends on arguments that were cut is added to `undecided`."""
+    fitting: list[int] = []
+    for index, match in matches.items():
+        if not match.mismatches:
+            fitting.append(index)
+        elif match.could_fit:
+            if hopeful:
+                fitting.append(index)
             undecided.append(f"whether {world[index]} fits is unknown: {match.mismatches[0].text}")
-    return row
+    return fitting
 
 
 _FULL_SCORES = {

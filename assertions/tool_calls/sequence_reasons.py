@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assertions.matching.argument_fit import ArgumentMatch
 from assertions.matching.json_values import counted
@@ -11,7 +11,6 @@ from assertions.tool_calls.absence import DONE, NOT_DONE, listed, why_absent
 from assertions.tool_calls.alignment import Alignment
 from assertions.tool_calls.sequence_config import Mode, SequenceConfig
 from assertions.tool_calls.steps import Step
-from assertions.tool_calls.units import Fits
 from episodes.frozen import frozen
 
 
@@ -19,8 +18,8 @@ from episodes.frozen import frozen
 class Outcome:
     """Steps and calls, and how they were aligned. `alignment` is the one that the mode asks for.
 
-    `surplus` are calls beyond a step's `max`; `matches` has, for each step, how each call fits it, None for a call of
-    another tool; `undecided` says which arguments were cut, if that matters.
+    `surplus` are calls beyond a step's `max`; `fitting` has, for each step, the calls that fit it, `matches` how each
+    call of its tools does; `undecided` says which arguments were cut, if that matters.
     """
 
     steps: tuple[Step, ...]
@@ -30,8 +29,8 @@ class Outcome:
     freely: Alignment
     surplus: tuple[int, ...]
     score: float
-    fits: Fits
-    matches: Sequence[Sequence[ArgumentMatch | None]]
+    fitting: Sequence[Sequence[int]]
+    matches: Sequence[Mapping[int, ArgumentMatch]]
     undecided: str = ""
 
     @property
@@ -69,7 +68,7 @@ def _problem(outcome: Outcome, selection: Selection, config: SequenceConfig) -> 
 
 def _why_missing(outcome: Outcome, index: int, selection: Selection, config: SequenceConfig) -> str:
     step = outcome.steps[index]
-    spare = [call for call in outcome.alignment.left_over() if outcome.fits[index][call]]
+    spare = [call for call in outcome.alignment.left_over() if call in outcome.fitting[index]]
     if spare and config.mode.ordered:
         return _why_out_of_order(outcome, index, outcome.calls[spare[0]])
     if step.least > 1:
@@ -78,9 +77,9 @@ def _why_missing(outcome: Outcome, index: int, selection: Selection, config: Seq
     close = _closest(outcome, index)
     if close:
         return close
-    taken = [seen for call, seen in enumerate(outcome.calls) if outcome.fits[index][call]]
+    taken = outcome.fitting[index]
     if taken:
-        return f"{taken[0]} serves another step already, expected one more call"
+        return f"{outcome.calls[taken[0]]} serves another step already, expected one more call"
     return f"{NOT_DONE[config.when]}{why_absent(step.pattern, selection, config.when)}"
 
 
@@ -102,23 +101,23 @@ def _why_out_of_order(outcome: Outcome, index: int, spare: Seen) -> str:
 def _closest(outcome: Outcome, step: int) -> str:
     """The call of the right tool whose arguments fit best, and what is wrong with them."""
     best: tuple[float, str] | None = None
-    for seen, match in zip(outcome.calls, outcome.matches[step], strict=True):
-        if match is not None and match.mismatches:
+    for call, match in outcome.matches[step].items():
+        if match.mismatches:
             right, considered = match.share
             if best is None or right / considered > best[0]:
                 more = f" (and {len(match.mismatches) - 1} more)" if len(match.mismatches) > 1 else ""
-                best = right / considered, f"{seen}: {match.mismatches[0].text}{more}"
+                best = right / considered, f"{outcome.calls[call]}: {match.mismatches[0].text}{more}"
     return best[1] if best else ""
 
 
 def _why_extra(outcome: Outcome, call: int) -> str:
     seen = outcome.calls[call]
     for index, step in enumerate(outcome.steps):
-        if outcome.fits[index][call]:
+        if call in outcome.fitting[index]:
             times = counted(step.most or 0, "time")
             return f"{seen} is one too many: step {index + 1}, {step}, is expected at most {times}"
     for row in outcome.matches:
-        match = row[call]
+        match = row.get(call)
         if match is not None:
             return f"{seen} is not expected: {match.mismatches[0].text}"
     return f"{seen} is not expected"
