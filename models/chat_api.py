@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from episodes.record import RoleUsage
+from models.both_apis import assistant_message, parameters, strict_schema, usage_of
 from models.protocol import ModelFailure, ModelReply, ModelRequest, RequestedCall
 from models.settings import Capabilities, ModelSettings
 
@@ -15,21 +15,12 @@ def chat_body(request: ModelRequest, settings: ModelSettings, capabilities: Capa
     body: dict[str, Any] = {"model": settings.model, "messages": list(request.messages)}
     if request.tools:
         body["tools"] = list(request.tools)
-        if request.tool_choice:
-            body["tool_choice"] = request.tool_choice
-        if request.parallel_tool_calls is not None and capabilities.parallel_tool_calls:
-            body["parallel_tool_calls"] = request.parallel_tool_calls
-    temperature = settings.temperature if request.temperature is None else request.temperature
-    if temperature is not None and capabilities.temperature:
-        body["temperature"] = temperature
-    limit = settings.max_tokens if request.max_tokens is None else request.max_tokens
-    if limit is not None and capabilities.token_limit != "none":
-        body[capabilities.token_limit] = limit
+    body |= parameters(request, settings, capabilities, capabilities.token_limit)
     seed = settings.seed if request.seed is None else request.seed
     if seed is not None and capabilities.seed:
         body["seed"] = seed
-    if request.response_schema is not None and capabilities.structured_output:
-        schema = {"name": request.response_schema_name, "schema": dict(request.response_schema), "strict": True}
+    schema = strict_schema(request, capabilities)
+    if schema is not None:
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return body
 
@@ -48,20 +39,12 @@ def chat_reply(data: dict[str, Any], settings: ModelSettings, latency_ms: float)
     calls = tuple(_calls(message))
     text = _text(message.get("content"))
     refusal = message.get("refusal")
-    back: dict[str, Any] = {"role": "assistant", "content": text or None}
-    if calls:
-        back["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments_raw}}
-            for call in calls
-        ]
-    elif text == "":
-        back["content"] = ""
     return ModelReply(
         text=text,
         calls=calls,
         finish_reason=str(choice.get("finish_reason") or "unknown"),
-        message=back,
-        usage=_usage(data.get("usage"), settings),
+        message=assistant_message(text, calls),
+        usage=usage_of(data.get("usage"), settings, "prompt_tokens", "completion_tokens"),
         latency_ms=latency_ms,
         model=str(data.get("model") or settings.model),
         refusal=refusal if isinstance(refusal, str) else "",
@@ -97,19 +80,6 @@ def _text(content: Any) -> str:
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         return "".join(part for part in parts if isinstance(part, str))
     return ""
-
-
-def _usage(data: Any, settings: ModelSettings) -> RoleUsage:
-    usage = data if isinstance(data, dict) else {}
-    details = usage.get("prompt_tokens_details")
-    cached = tokens(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    prompt, completion = tokens(usage.get("prompt_tokens")), tokens(usage.get("completion_tokens"))
-    return RoleUsage(prompt, completion, 1, settings.prices.cost(settings.model, prompt, completion, cached))
-
-
-def tokens(value: Any) -> int:
-    """A count of tokens, or 0 where the service does not say."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def _shape(data: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from endpoints import ModelEndpoint
-from episodes.hosts.transport import NoAnswerError, Transport, transport_for
+from episodes.hosts.transport import NoAnswerError, Request, Transport, transport_for
 from models.http_calls import BadStatus, NoAnswer, Post
 from models.protocol import Model
 from models.service_model import ServiceModel
@@ -36,17 +36,17 @@ async def open_plain_model(endpoint: ModelEndpoint, settings: ModelSettings) -> 
 def _post_by(transport: Transport, endpoint: ModelEndpoint, settings: ModelSettings) -> Post:
     async def post(path: str, body: dict[str, Any], timeout: float) -> str:
         headers = {"Content-Type": "application/json", **settings.headers, **await _authorization(endpoint)}
+        request = Request(
+            "POST",
+            _address(endpoint, settings, path),
+            {"api-version": endpoint.api_version or ""} if endpoint.kind == "azure" else {},
+            headers,
+            json.dumps(body).encode(),
+            min(CONNECT_SECONDS, timeout),
+            timeout,
+        )
         try:
-            answer = await asyncio.to_thread(
-                transport.send,
-                "POST",
-                _address(endpoint, settings, path),
-                query={"api-version": endpoint.api_version or ""} if endpoint.kind == "azure" else {},
-                headers=headers,
-                body=json.dumps(body).encode(),
-                connect_s=min(CONNECT_SECONDS, timeout),
-                read_s=timeout,
-            )
+            answer = await asyncio.to_thread(transport.send, request)
         except NoAnswerError as error:
             if "Timeout" in str(error) or "timeout" in str(error):
                 raise NoAnswer("timeout", f"no answer within {timeout:.1f} s") from None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from episodes.record import RoleUsage
-from models.chat_api import tokens
+from models.both_apis import assistant_message, parameters, strict_schema, usage_of
 from models.protocol import Message, ModelFailure, ModelReply, ModelRequest, RequestedCall
 from models.settings import Capabilities, ModelSettings
 
@@ -27,18 +26,9 @@ def responses_body(request: ModelRequest, settings: ModelSettings, capabilities:
     }
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
-        if request.tool_choice:
-            body["tool_choice"] = request.tool_choice
-        if request.parallel_tool_calls is not None and capabilities.parallel_tool_calls:
-            body["parallel_tool_calls"] = request.parallel_tool_calls
-    temperature = settings.temperature if request.temperature is None else request.temperature
-    if temperature is not None and capabilities.temperature:
-        body["temperature"] = temperature
-    limit = settings.max_tokens if request.max_tokens is None else request.max_tokens
-    if limit is not None and capabilities.token_limit != "none":
-        body["max_output_tokens"] = limit
-    if request.response_schema is not None and capabilities.structured_output:
-        schema = {"name": request.response_schema_name, "schema": dict(request.response_schema), "strict": True}
+    body |= parameters(request, settings, capabilities, "max_output_tokens")
+    schema = strict_schema(request, capabilities)
+    if schema is not None:
         body["text"] = {"format": {"type": "json_schema", **schema}}
     return body
 
@@ -58,20 +48,15 @@ def responses_reply(data: dict[str, Any], settings: ModelSettings, latency_ms: f
         raise ModelFailure("malformed_reply", "the answer has no list of output items")
     calls = tuple(_calls(output))
     text, refusal = _said(output)
-    message = {"role": "assistant", "content": text or (None if calls else "")}
-    if calls:
-        message["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments_raw}}
-            for call in calls
-        ]
+    back = assistant_message(text, calls)
     if any(item.get("type") == "reasoning" for item in output):
-        message[ITEMS_KEY] = output
+        back[ITEMS_KEY] = output
     return ModelReply(
         text=text,
         calls=calls,
         finish_reason=_finish_reason(data, bool(calls)),
-        message=message,
-        usage=_usage(data.get("usage"), settings),
+        message=back,
+        usage=usage_of(data.get("usage"), settings, "input_tokens", "output_tokens"),
         latency_ms=latency_ms,
         model=str(data.get("model") or settings.model),
         refusal=refusal,
@@ -134,11 +119,3 @@ def _finish_reason(data: dict[str, Any], has_calls: bool) -> str:
         reason = details.get("reason") if isinstance(details, dict) else None
         return "content_filter" if reason == "content_filter" else "length"
     return "tool_calls" if has_calls else "stop"
-
-
-def _usage(data: Any, settings: ModelSettings) -> RoleUsage:
-    usage = data if isinstance(data, dict) else {}
-    details = usage.get("input_tokens_details")
-    cached = tokens(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    prompt, completion = tokens(usage.get("input_tokens")), tokens(usage.get("output_tokens"))
-    return RoleUsage(prompt, completion, 1, settings.prices.cost(settings.model, prompt, completion, cached))

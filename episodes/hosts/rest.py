@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from endpoints.redaction import brief
 from episodes.frozen import frozen
 from episodes.hosts import HostError
-from episodes.hosts.transport import NoAnswerError, Response, transport_for
+from episodes.hosts.transport import NoAnswerError, Request, Response, transport_for
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 20.0
@@ -81,18 +81,16 @@ class Rest:
         if urlsplit(url)[:2] != self._origin:
             raise HostError(what, "leads to another host than the configured one; not followed")
         body = None if json is None else _encode(json)
+        headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
         problem, status = "no attempt was made", None
         for attempt in range(1, self._attempts + 1):
             self._wait_until(self._not_before, what, problem, status)
+            left = max(SHORTEST_SECONDS, self._left())
             try:
                 response = self._transport.send(
-                    method,
-                    url,
-                    query=query or {},
-                    headers=self._headers if body is None else {**self._headers, "Content-Type": "application/json"},
-                    body=body,
-                    connect_s=min(CONNECT_SECONDS, max(SHORTEST_SECONDS, self._left())),
-                    read_s=min(READ_SECONDS, max(SHORTEST_SECONDS, self._left())),
+                    Request(
+                        method, url, query or {}, headers, body, min(CONNECT_SECONDS, left), min(READ_SECONDS, left)
+                    )
                 )
             except NoAnswerError as error:
                 problem, status = f"no answer ({error})", None

@@ -32,6 +32,19 @@ class NoAnswerError(Exception):
 
 
 @frozen
+class Request:
+    """One request. `query` is added to the one in `url`; the two times are in seconds."""
+
+    method: str
+    url: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes | None
+    connect_s: float
+    read_s: float
+
+
+@frozen
 class Response:
     """One answer. Names of headers are in lower case."""
 
@@ -43,17 +56,7 @@ class Response:
 class Transport(Protocol):
     """Sends single requests, follows no redirect, and raises NoAnswerError. Not for several threads at once."""
 
-    def send(
-        self,
-        method: str,
-        url: str,
-        *,
-        query: Mapping[str, str],
-        headers: Mapping[str, str],
-        body: bytes | None,
-        connect_s: float,
-        read_s: float,
-    ) -> Response: ...
+    def send(self, request: Request) -> Response: ...
 
     def close(self) -> None: ...
 
@@ -82,22 +85,12 @@ class LoopbackTransport:
         self._host, self._port = parts.hostname or "", parts.port or 80
         self._connection: http.client.HTTPConnection | None = None
 
-    def send(
-        self,
-        method: str,
-        url: str,
-        *,
-        query: Mapping[str, str],
-        headers: Mapping[str, str],
-        body: bytes | None,
-        connect_s: float,
-        read_s: float,
-    ) -> Response:
-        parts = urlsplit(url)
-        target = (parts.path or "/") + "".join(f"?{text}" for text in [_query(parts.query, query)] if text)
+    def send(self, request: Request) -> Response:
+        parts = urlsplit(request.url)
+        target = (parts.path or "/") + "".join(f"?{text}" for text in [_query(parts.query, request.query)] if text)
         try:
-            connection = self._connected(connect_s, read_s)
-            connection.request(method, target, body, dict(headers))
+            connection = self._connected(request.connect_s, request.read_s)
+            connection.request(request.method, target, request.body, dict(request.headers))
             answer = connection.getresponse()
             content = answer.read(MAX_ANSWER_BYTES + 1)
             if len(content) > MAX_ANSWER_BYTES:
@@ -134,25 +127,15 @@ class SessionTransport:
         # As an auth object that changes nothing, so that a .netrc file can not replace the header that is given.
         self._session.auth = _unchanged
 
-    def send(
-        self,
-        method: str,
-        url: str,
-        *,
-        query: Mapping[str, str],
-        headers: Mapping[str, str],
-        body: bytes | None,
-        connect_s: float,
-        read_s: float,
-    ) -> Response:
+    def send(self, request: Request) -> Response:
         try:
             answer = self._session.request(
-                method,
-                url,
-                params=dict(query),
-                headers=dict(headers),
-                data=body,
-                timeout=(connect_s, read_s),
+                request.method,
+                request.url,
+                params=dict(request.query),
+                headers=dict(request.headers),
+                data=request.body,
+                timeout=(request.connect_s, request.read_s),
                 allow_redirects=False,
                 stream=True,
             )

@@ -18,6 +18,7 @@ import pytest
 from episodes.hosts.transport import (
     LoopbackTransport,
     NoAnswerError,
+    Request,
     Response,
     SessionTransport,
     Transport,
@@ -82,7 +83,7 @@ def transport(request: pytest.FixtureRequest, url: str) -> Iterator[Transport]:
 
 def send(transport: Transport, method: str, url: str, **more: Any) -> Response:
     options: dict[str, Any] = {"query": {}, "headers": {}, "body": None, "connect_s": 5.0, "read_s": 5.0}
-    return transport.send(method, url, **(options | more))
+    return transport.send(Request(method, url, **(options | more)))
 
 
 def test_method_query_headers_and_body_arrive(transport: Transport, url: str) -> None:

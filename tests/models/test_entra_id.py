@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import threading
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -18,6 +12,7 @@ from models import entra, service
 from models.deadline import Deadline
 from models.protocol import ModelFailure, ModelRequest
 from models.settings import parse_model_settings
+from tests.support.identity_endpoint import identity_endpoint
 from tests.support.scripted_model import Say, scripted_model
 
 TOKEN = "token-of-the-managed-identity"
@@ -25,36 +20,9 @@ TOKEN = "token-of-the-managed-identity"
 
 @pytest.fixture
 def identity(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The identity endpoint that Azure gives to a program that runs there; yields the scopes it was asked for."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.extend(parse_qs(urlsplit(self.path).query)["resource"])
-            body = {"access_token": TOKEN, "expires_on": str(int(time.time()) + 3600), "token_type": "Bearer"}
-            content = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Quiet: a test's output is its own."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    monkeypatch.setenv("IDENTITY_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}/token")
-    monkeypatch.setenv("IDENTITY_HEADER", "header-of-the-test")
-    entra.default_credential.cache_clear()
-    try:
+    """A managed identity; yields the resources it was asked for."""
+    with identity_endpoint(lambda _: TOKEN, monkeypatch) as asked:
         yield asked
-    finally:
-        entra.default_credential.cache_clear()
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 async def ask(url: str, times: int) -> list[str]:

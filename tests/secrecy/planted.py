@@ -16,6 +16,9 @@ from urllib.parse import quote
 PIECE = 16
 """Characters of a secret that nothing may show: a half of it is as bad as the whole."""
 
+NOT_OURS = (".git", ".venv", "node_modules", "site-packages")
+"""Folders that a run does not write into, and that are large."""
+
 
 @dataclass(frozen=True)
 class Secret:
@@ -82,7 +85,7 @@ def files(*folders: Path, but: Iterable[Path] = (), since: float = 0.0) -> Itera
     for folder in folders:
         for place, inner, names in os.walk(folder):
             here = Path(place)
-            inner[:] = [name for name in inner if (here / name).resolve() not in left_out]
+            inner[:] = [name for name in inner if name not in NOT_OURS and (here / name).resolve() not in left_out]
             for name in names:
                 path = here / name
                 with suppress(OSError):

@@ -121,8 +121,7 @@ def whole() -> Iterator[Eval]:
         begun = time.time()
         with planted.watched_command_lines() as whole.commands:
             _run(whole, stack)
-        not_ours = [CHECKOUT / ".git", CHECKOUT / ".venv", *CHECKOUT.rglob("node_modules")]
-        whole.in_checkout = list(planted.files(CHECKOUT, but=not_ours, since=begun))
+        whole.in_checkout = list(planted.files(CHECKOUT, since=begun))
         yield whole
 
 

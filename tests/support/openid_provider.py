@@ -12,17 +12,18 @@ import html
 import json
 import secrets
 import ssl
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
+
+from tests.support.loopback_server import served
 
 CLIENT_ID = "evals-on-this-machine"
 USER = "ada@example.org"
@@ -279,25 +280,8 @@ def openid_provider(certificate: ssl.SSLContext | None = None) -> Iterator[OpenI
         def log_message(self, format: str, *args: Any) -> None:
             """Quiet: a test's output is its own."""
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        block_on_close = False
-
-        def handle_error(self, *_: Any) -> None:
-            """A browser breaks off connections when it is closed."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    if certificate is not None:
-        server.socket = certificate.wrap_socket(server.socket, server_side=True)
-    provider.url = f"http{'s' if certificate else ''}://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with served(Handler, certificate) as provider.url:
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _flat(query: str) -> dict[str, str]:

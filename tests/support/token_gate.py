@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
+
+from tests.support.loopback_server import served
 
 KEPT = ("content-type", "mcp-session-id")
 """Headers of an answer that are passed on, as the local portal spells them."""
@@ -73,14 +74,5 @@ def token_gate(
         def log_message(self, format: str, *args: Any) -> None:
             """Quiet: a test's output is its own."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    gate.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
+    with served(Handler) as gate.url:
         yield gate
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

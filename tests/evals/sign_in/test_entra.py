@@ -10,10 +10,8 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -29,6 +27,7 @@ from models.protocol import ModelRequest
 from models.service import open_model
 from models.settings import parse_model_settings
 from tests.support.certificate import loopback_certificate
+from tests.support.identity_endpoint import identity_endpoint
 from tests.support.openid_provider import USER, OpenIdProvider, openid_provider
 from tests.support.scripted_model import Say, scripted_model
 
@@ -58,36 +57,13 @@ def unsigned(claims: dict[str, Any]) -> str:
 
 @pytest.fixture
 def identity(monkeypatch: pytest.MonkeyPatch, entra_settings: None) -> Iterator[list[str]]:
-    """The identity endpoint that Azure gives to a program that runs there; yields the resources it was asked for."""
+    """A managed identity; yields the resources it was asked for."""
     assert entra_settings is None
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            (resource,) = parse_qs(urlsplit(self.path).query)["resource"]
-            asked.append(resource)
-            token = unsigned({"app_displayname": "pipeline", "aud": resource})
-            body = {"access_token": token, "expires_on": str(int(time.time()) + 3600), "token_type": "Bearer"}
-            content = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Quiet: a test's output is its own."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    monkeypatch.setenv("IDENTITY_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}/token")
-    monkeypatch.setenv("IDENTITY_HEADER", "header-of-the-test")
     monkeypatch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
-    yield asked
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with identity_endpoint(
+        lambda resource: unsigned({"app_displayname": "pipeline", "aud": resource}), monkeypatch
+    ) as asked:
+        yield asked
 
 
 @pytest.fixture
