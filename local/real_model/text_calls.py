@@ -1,10 +1,11 @@
 """Tool calls that a model has written as text.
 
 Small models often write a call into their answer instead of making it. What is read here is only what is a call and
-nothing else: the whole answer consists of one or more JSON objects `{"name": …, "arguments": {…}}`, bare, in a fenced
-block or between `<tool_call>` tags, and each names a tool that was offered. One word beside it, a name that nobody
-offered, a key too many, and the answer stays the text that it is. Nothing is repaired and no argument is looked at:
-that is the agent's loop's business, as for any other model.
+nothing else: the whole answer consists of one or more JSON objects `{"name": …, "arguments": {…}}`, or the same as
+`{"type": "function", "function": {…}}`, bare, in fenced blocks, or between `<tool_call>` or `<tools>` tags (all of
+which this model writes), and each names a tool that was offered. One word beside it, a name that nobody offered, a key
+too many, and the answer stays the text that it is. Nothing is repaired and no argument is looked at: that is the
+agent's loop's business, as for any other model.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ MOST_CALLS = 16
 
 _WRAPPINGS = (
     re.compile(r"```(?:json)?[ \t]*\n(?P<inside>.*?)\n?[ \t]*```", re.DOTALL),
-    re.compile(r"<tool_call>(?P<inside>.*?)</tool_call>", re.DOTALL),
+    re.compile(r"<(?P<tag>tool_call|tools)>(?P<inside>.*?)</(?P=tag)>", re.DOTALL),
 )
 _KEYS = {"name", "arguments"}
+_WRAPPED_KEYS = {"type", "function"}
 
 
 @dataclass(frozen=True)
@@ -52,24 +54,33 @@ class _NotACall(Exception):
 
 def _objects(text: str) -> list[Any]:
     """The JSON values that make up the text."""
-    decoder = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_no_constant)
-    found = []
+    found: list[Any] = []
     rest = text.strip()
     while rest:
         wrapped = next((match for wrapping in _WRAPPINGS if (match := wrapping.match(rest))), None)
         if wrapped:
-            found.append(decoder.decode(wrapped["inside"].strip()))
+            inside = wrapped["inside"].strip()
+            while inside and len(found) <= MOST_CALLS:
+                value, inside = _first(inside)
+                found.append(value)
             rest = rest[wrapped.end() :].lstrip()
         else:
-            value, end = decoder.raw_decode(rest)
+            value, rest = _first(rest)
             found.append(value)
-            rest = rest[end:].lstrip()
         if len(found) > MOST_CALLS:
             raise _NotACall
     return found
 
 
+def _first(text: str) -> tuple[Any, str]:
+    """The JSON value that the text begins with, and what follows it."""
+    value, end = _DECODER.raw_decode(text)
+    return value, text[end:].lstrip()
+
+
 def _call(value: Any, offered: Collection[str]) -> TextCall:
+    if isinstance(value, dict) and set(value) == _WRAPPED_KEYS and value["type"] == "function":
+        value = value["function"]
     if not isinstance(value, dict) or set(value) != _KEYS:
         raise _NotACall
     name, arguments = value["name"], value["arguments"]
@@ -90,3 +101,6 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _no_constant(_name: str) -> NoReturn:
     """NaN and Infinity are no JSON."""
     raise _NotACall
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_no_constant)

@@ -23,6 +23,9 @@ READ = TextCall("get_spoke", '{"name": "spoke-crm-test"}')
         f"```\n{CALL}\n```",
         f"  \n```json\n{CALL}\n```\n\n",
         f"<tool_call>\n{CALL}\n</tool_call>",
+        f"<tools>\n{CALL}\n</tools>",
+        f'<tools>\n{{"type": "function", "function": {CALL}}}\n</tools>',
+        f'{{"function": {CALL}, "type": "function"}}',
         '```json\n{\n  "arguments": {\n    "name": "spoke-crm-test"\n  },\n  "name": "get_spoke"\n}\n```',
     ],
 )
@@ -37,6 +40,8 @@ def test_several_calls_are_read_in_their_order() -> None:
         READ,
     )
     assert read_calls(f"{other}\n{CALL}", OFFERED) == (TextCall("search_docs", "{}"), READ)
+    assert read_calls(f"<tools>\n{other}\n{CALL}\n</tools>", OFFERED) == (TextCall("search_docs", "{}"), READ)
+    assert read_calls(f"```json\n{other}\n{CALL}\n```", OFFERED) == (TextCall("search_docs", "{}"), READ)
 
 
 @pytest.mark.parametrize(
@@ -60,8 +65,12 @@ def test_several_calls_are_read_in_their_order() -> None:
         '{"name": "get_spoke", "arguments": {}, "result": "ok"}',
         '{"function": {"name": "get_spoke", "arguments": {}}}',
         '{"name": "get_spoke", "arguments": {"name": "spoke-crm-te',
+        '{"type": "function", "function": {"name": "get_spoke", "arguments": {}, "strict": true}}',
+        '{"type": "tool", "function": {"name": "get_spoke", "arguments": {}}}',
+        '{"type": "function", "function": {"type": "function", "function": {"name": "get_spoke", "arguments": {}}}}',
         "```json\n" + CALL,
-        f"```json\n{CALL}\n{CALL}\n```",
+        f"```json\n{CALL},\n{CALL}\n```",
+        f"<tools>\n{CALL}\n</tool_call>",
         f"<tool_call>{CALL}",
         f"<tool_response>{CALL}</tool_response>",
         '{"name": "get_spoke", "arguments": {"days": NaN}}',
@@ -97,11 +106,13 @@ def test_depth_and_length_and_number_have_bounds() -> None:
     assert read_calls(CALL + " " * MOST_CHARACTERS, OFFERED) == ()
     assert len(read_calls(CALL * MOST_CALLS, OFFERED)) == MOST_CALLS
     assert read_calls(CALL * (MOST_CALLS + 1), OFFERED) == ()
+    assert read_calls(f"<tools>{CALL * (MOST_CALLS + 1)}</tools>", OFFERED) == ()
 
 
 def test_fences_without_end_take_no_time() -> None:
     assert read_calls("```json\n" * 20_000, OFFERED) == ()
     assert read_calls("<tool_call>" * 15_000, OFFERED) == ()
+    assert read_calls("<tools>" + "1 " * 90_000 + "</tools>", OFFERED) == ()
 
 
 def test_arguments_keep_their_numbers_and_survive_half_a_surrogate_pair() -> None:
