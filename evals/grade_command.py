@@ -24,6 +24,7 @@ from evals.command_line import CommandError, parser
 from evals.exit_codes import Exit
 from evals.recorded_episodes import RecordedEpisodesError, read_recorded
 from evals.sign_in.session import signed_in
+from evals.terminal_text import printable
 from formats.assertion_configs import is_ours
 from formats.case_files import as_test, read_cases
 from formats.problems import CaseFileError
@@ -131,7 +132,7 @@ def report(tally: Tally, seconds: float) -> Iterator[str]:
         listed = ", ".join(f"{name} ({count})" for name, count in sorted(tally.left_out.items()))
         yield f"left out: {listed}"
     for reason, count in tally.reasons.most_common(MOST_REASONS):
-        yield f"  {count} x " + reason.replace("\n", "\n      ")
+        yield f"  {count} x " + "\n      ".join(map(printable, reason.splitlines()))
     if len(tally.reasons) > MOST_REASONS:
         yield f"  … and {len(tally.reasons) - MOST_REASONS} other reasons"
     if tally.other_reasons:

@@ -22,6 +22,7 @@ from evals.agreement import Level, confusion, krippendorff_alpha
 from evals.command_line import CommandError, parser
 from evals.exit_codes import Exit
 from evals.sign_in.session import signed_in
+from evals.terminal_text import printable
 
 EXAMPLES = """\
   npm run evals -- judge-agreement
@@ -136,8 +137,8 @@ def report(outcomes: Sequence[Outcome], settings: JudgeSettings) -> Iterator[str
         yield "  " + "  ".join(f"{text:>{width}}" for text in ("label", *values))
         for value, row in zip(values, confusion(outcome.pairs, VALUES[outcome.task]), strict=True):
             yield "  " + "  ".join(f"{text:>{width}}" for text in (value, *map(str, row)))
-        yield from (f"  differs: {line}" for line in outcome.differing)
-        yield from (f"  not judged: {line}" for line in outcome.unjudged)
+        yield from (f"  differs: {printable(line)}" for line in outcome.differing)
+        yield from (f"  not judged: {printable(line)}" for line in outcome.unjudged)
 
 
 def _item(data: dict[str, Any]) -> Item:

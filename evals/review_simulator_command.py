@@ -17,6 +17,7 @@ from episodes.record import Episode, EvidenceError, RoleUsage
 from evals.command_line import CommandError, parser
 from evals.exit_codes import Exit
 from evals.results import ResultsError, Row, read_results
+from evals.terminal_text import printable
 from providers.agent_protocol import ConfigurationProblem
 from providers.conversation.review import Grade, Review, review
 from providers.conversation.script import read_script
@@ -63,7 +64,7 @@ def in_words(reviewed: Sequence[Reviewed]) -> Iterator[str]:
             continue
         yield f"  {_name(one.row)}: {one.review.grade}"
         for finding in one.review.findings:
-            yield f"    turn {finding.turn}, {finding.name}: {finding.text}"
+            yield f"    turn {finding.turn}, {finding.name}: {printable(finding.text)}"
         if one.review.thrown_away:
             drafts = "1 draft" if one.review.thrown_away == 1 else f"{one.review.thrown_away} drafts"
             yield f"    {drafts} thrown away before one could be sent"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,10 @@ from pathlib import Path
 from evals.exit_codes import Exit, worst
 from evals.leftovers import Leftovers
 from evals.results import Row, Status, Tokens
+from evals.terminal_text import one_line
 
 LONGEST_REASON = 300
 """Characters of a reason that are shown; the viewer has all of it."""
-
-_STACK = re.compile(r"\n\s+at ")
-"""Where JavaScript's stack begins in the text of an error."""
 
 _COUNTED = (
     (Status.PASSED, "passed", "passed"),
@@ -109,7 +106,7 @@ def _reasons(rows: Sequence[Row]) -> Iterator[str]:
     for row in bad:
         provider = _provider(row, [other for other in rows if other.suite == row.suite])
         name = " / ".join(part for part in (row.case_id, provider) if part)
-        yield f"  {name}, {words[row.status]}: {_one_line(row.reason)}"
+        yield f"  {name}, {words[row.status]}: {one_line(row.reason, LONGEST_REASON)}"
 
 
 def _provider(row: Row, others: Sequence[Row]) -> str:
@@ -150,12 +147,6 @@ def _spent(rows: Sequence[Row]) -> str:
 def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
-
-
-def _one_line(text: str) -> str:
-    lines = (" ".join(part.split()) for part in _STACK.split(text, maxsplit=1)[0].splitlines())
-    line = "; ".join(part for part in lines if part)
-    return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
 
 
 def _plural(count: int, one: str, many: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,18 +11,13 @@ from evals.exit_codes import Exit, worst
 from evals.real_model.limits import Limits, Used, faults, is_from_text, used_by
 from evals.results import NOT_EVALUATED, Row, Status
 from evals.summary import RunOutcome
+from evals.terminal_text import one_line
 from providers.conversation.simulated_user import DRAFT_WARNING
-
-SHOWN = 400
-"""Characters of a reason that are shown."""
 
 MEANING = """\
 This shows that loop, tools, simulated developer, records, checks and cleanup work with what a real model writes. It
 says nothing about the quality of an agent: this model is far too small for the task. No model judged; the checks are
 exact."""
-
-_STACK = re.compile(r"\n\s+at ")
-"""Where JavaScript's stack begins in the text of an error."""
 
 _STATUS = {
     Status.PASSED: "passed",
@@ -87,7 +81,7 @@ def _lines(run: RealRun) -> Iterator[str]:
         yield "Stopped before its last case had ended: what was going on then has no record, and says nothing."
     elif run.faults:
         yield "The machinery did NOT hold:"
-        yield from (f"  {_line(fault)}" for fault in run.faults)
+        yield from (f"  {one_line(fault)}" for fault in run.faults)
     else:
         yield "The machinery held: every case ended with a record and within its limits."
         yield MEANING
@@ -98,21 +92,22 @@ def _lines(run: RealRun) -> Iterator[str]:
 
 def _case(row: Row, limits: Limits) -> Iterator[str]:
     used = used_by(row)
-    yield f"{_line(row.description or row.case_id)}: {_STATUS[row.status]}"
+    yield f"{one_line(row.description or row.case_id)}: {_STATUS[row.status]}"
     if not used.stop_reason:
-        yield f"  There is no record: {_line(row.reason)}"
+        yield f"  There is no record: {one_line(row.reason)}"
         return
     yield f"  ended by {used.stop_reason} after {_spent(used, limits)}"
     tools = _tools(row)
     yield f"  tools: {tools}" if tools else "  tools: none was called"
     if row.status is Status.ERRORED:
-        yield f"  no check was made: {_line(row.reason)}"
+        yield f"  no check was made: {one_line(row.reason)}"
     # A check by itself and the same check inside a contract may say the same.
     for reason in dict.fromkeys(row.reasons):
         unknown = reason.startswith(NOT_EVALUATED)
-        yield f"  not judged: {_line(reason.removeprefix(NOT_EVALUATED))}" if unknown else f"  wrong: {_line(reason)}"
+        said = one_line(reason.removeprefix(NOT_EVALUATED))
+        yield f"  not judged: {said}" if unknown else f"  wrong: {said}"
     drafts = [text for text in _warnings(row) if text.startswith(DRAFT_WARNING)]
-    yield from (f"  developer: {_line(text)}" for text in drafts)
+    yield from (f"  developer: {one_line(text)}" for text in drafts)
 
 
 def _spent(used: Used, limits: Limits) -> str:
@@ -132,18 +127,10 @@ def _tools(row: Row) -> str:
 
 
 def _call(call: Mapping[str, Any]) -> str:
-    name, status = _line(str(call.get("name"))), str(call.get("status"))
+    name, status = one_line(str(call.get("name"))), str(call.get("status"))
     return name if status == "ok" else f"{name} ({status})"
 
 
 def _warnings(row: Row) -> Sequence[str]:
     warnings = row.metadata.get("warnings")
     return [text for text in warnings if isinstance(text, str)] if isinstance(warnings, list) else []
-
-
-def _line(text: str) -> str:
-    """On one line, cut, and without what a terminal would obey: most of it is a model's."""
-    parts = (" ".join(part.split()) for part in _STACK.split(text, maxsplit=1)[0].splitlines())
-    line = "; ".join(part for part in parts if part)
-    shown = line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
-    return "".join(character if character.isprintable() else "�" for character in shown)

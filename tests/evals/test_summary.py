@@ -114,6 +114,11 @@ def test_the_lines_of_a_reason_stay_apart_on_their_one_line() -> None:
     assert "failed: 1 expected change missing; missing: ~ /a → true\n" in in_words(outcome(diff))
 
 
+def test_what_a_terminal_would_obey_is_shown_as_nothing_in_particular() -> None:
+    hostile = row(Status.FAILED, reason="said \x1b]0;owned\x07\x1b[2J and \u202etxt.exe\x00")
+    assert "failed: said �]0;owned��[2J and �txt.exe�\n" in in_words(outcome(hostile))
+
+
 def test_what_is_left_is_told_with_the_command_that_finishes_it(tmp_path: Path) -> None:
     text = in_words(outcome(PASSED, leftovers=LEFT, results_file=tmp_path / "r.json"))
     assert (
