@@ -129,7 +129,7 @@ FAULTS = {
             "unending progress",
             Trouble("endless", Reply(content_type="text/event-stream"), more=_PROGRESS),
             line="progress",
-            deadline_s=1.5,
+            deadline_s=1.2,
         ),
         Fault("structured malformed", answer={"content": [], "structuredContent": "no object"}),
         Fault("structured off schema", answer={"content": [], "structuredContent": {"sum": "x"}}),

@@ -2,7 +2,8 @@
 
 The developer asks for a change (word for word), the agent looks something up, opens a pull request and says so, a judge
 checks that step, the simulated developer says thanks, the agent answers, the judge checks that, and the host is asked
-for the pull request. All of it goes through the real provider entry, over real HTTP and real MCP.
+for the pull request. Where the fault is in a tool server or at the host, the conversation ends before the thanks. All
+of it goes through the real provider entry, over real HTTP and real MCP.
 """
 
 from __future__ import annotations
@@ -30,22 +31,20 @@ from tests.support.troubled_http import App, Door, Fate, Reply, Request, Trouble
 
 OpenDoor = Callable[[App, Fate], Door]
 
-TOOL_S = 0.5
+TOOL_S = 0.4
 """Longer than the other time-outs: the second tool of the conversation must keep it too."""
 
-ONCE_S = 1.0
+ONCE_S = 0.7
 """The same for a fault that comes once: the next try must be answered within it."""
 
 LOOK, CREATE = "look_up", "create_pull_request"
 OPENED, NOT_OPENED = "I opened the pull request.", "I could not open a pull request."
 WELCOME = "You are welcome."
 THANKS = "Thanks, that is all I need."
-SIMULATION = {
-    "steps": [
-        {"static_utterance": "Copy the spoke.", "success_criteria": f"The agent says: {OPENED}"},
-        {"goal": "Thank the agent.", "success_criteria": f"The agent says: {WELCOME}", "max_turns": 1},
-    ]
-}
+STEPS = [
+    {"static_utterance": "Copy the spoke.", "success_criteria": f"The agent says: {OPENED}"},
+    {"goal": "Thank the agent.", "success_criteria": f"The agent says: {WELCOME}", "max_turns": 1},
+]
 ROLES = {"scripted": "agent", "developer": "user", "judge": "judge"}
 """Model names as the requests carry them."""
 MODELS = "models"
@@ -54,12 +53,16 @@ MODELS = "models"
 
 @dataclass(frozen=True)
 class Played:
-    """What came back, what the ledger holds, and how many model requests were answered well, by role."""
+    """What came back, what the ledger holds, and how many model requests were answered well, by role.
+
+    `steps` is how many steps the conversation was to have.
+    """
 
     raw: dict[str, Any]
     episode: Episode
     ledger: list[dict[str, Any]]
     answered: Counter[str]
+    steps: int
     reached: list[str]
     """Tools whose calls arrived at the MCP server over HTTP."""
     secrets: tuple[str, ...]
@@ -146,11 +149,12 @@ class _Play:
             self.stage.monkeypatch.setenv(name, "")
         if self.place in ("agent", "mcp open"):
             self._before(self.place)
-        raw = call_api("", {"config": self._config(rig.folder)}, _context())
+        steps = STEPS if self.place in ROLES.values() or self.place == MODELS else STEPS[:1]
+        raw = call_api("", {"config": self._config(rig.folder)}, _context(steps))
         json.dumps(raw, allow_nan=False)
         episode = Episode.from_metadata(raw["metadata"])
         addresses = tuple(door.url.removeprefix("http://") for door in (self.model, self.mcp))
-        return Played(raw, episode, rig.ledger(), self.answered, self.tools.called, addresses)
+        return Played(raw, episode, rig.ledger(), self.answered, len(steps), self.tools.called, addresses)
 
     def _config(self, folder: Path) -> dict[str, Any]:
         settings: dict[str, dict[str, Any]] = {role: {"retries": 1} for role in ("agent", "user", "judge")}
@@ -256,9 +260,9 @@ class _Play:
         return _json({**pull, "sourceRefName": "refs/heads/b", "targetRefName": "refs/heads/main"})
 
 
-def _context() -> dict[str, Any]:
+def _context(steps: list[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "vars": {"simulation": SIMULATION, "__evalId": "eval-1", "__evalStepId": "test-0-prompt-0-repeat-0"},
+        "vars": {"simulation": {"steps": steps}, "__evalId": "eval-1", "__evalStepId": "test-0-prompt-0-repeat-0"},
         "test": {"metadata": {"id": "C01"}},
     }
 
