@@ -61,6 +61,36 @@ def test_the_intent_is_on_disk_before_the_call_is_sent(tmp_path: Path) -> None:
     assert not creation.writer_alive
 
 
+def test_each_line_and_the_new_file_are_synced_before_the_call_is_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[Path, bytes]] = []
+    really = os.fsync
+
+    def watched(descriptor: int) -> None:
+        really(descriptor)
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        synced.append((path, path.read_bytes() if path.is_file() else b""))
+
+    monkeypatch.setattr(os, "fsync", watched)
+    ledger = Ledger.open(tmp_path, RUN, "local")
+    ledger.intent(STEP, "call-1", "portal", "create", "evals/a")
+    assert synced == [(ledger.path, ledger.path.read_bytes()), (ledger.path.parent, b"")]
+    ledger.result(STEP, "call-1", PULL)
+    assert synced[2:] == [(ledger.path, ledger.path.read_bytes())]
+
+
+def test_an_address_with_a_password_is_masked_in_the_ledger(tmp_path: Path) -> None:
+    ledger = Ledger.open(tmp_path, RUN, "local")
+    ledger.intent(STEP, "call-1", "portal", "create", "evals/a")
+    url = PULL.url.replace("http://", "http://me:pa55word@")
+    ledger.result(STEP, "call-1", PullRequest(url, "41", "platform/spokes", "evals/a/x", "active"))
+    (creation,) = read_ledger(ledger.path).creations
+    assert creation.pull_request == ProvenPullRequest(
+        "41", "http://[redacted]@host/p/_git/r/pullrequest/41", "platform/spokes", "evals/a/x"
+    )
+
+
 def test_a_call_that_is_made_twice_under_one_id_is_two_creations(tmp_path: Path) -> None:
     for number in ("41", "42"):
         ledger = Ledger.open(tmp_path, RUN, "local")
