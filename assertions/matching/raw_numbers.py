@@ -14,7 +14,8 @@ _DIGITS = 16
 """So many digits has the smallest number beyond 2**53."""
 
 _LONG = f"[0-9]{{{_DIGITS}}}"
-_FOUR = "[0-9]{4}"
+_FOUR = "[0-9]" * 4
+"""Written out, because a repetition is searched for without skipping to a digit first."""
 
 
 def arguments_as_written(call: ToolCall, always: bool = False) -> Mapping[str, Any] | None:

@@ -17,6 +17,7 @@ from assertions.matching.argument_fit import ArgumentMatch
 from assertions.matching.expected_arguments import ExpectedArguments
 from assertions.matching.json_values import NO_TWIN, Twins, json_equal
 from assertions.matching.options import MatchOptions
+from assertions.matching.raw_numbers import arguments_as_written
 from assertions.matching.value_match import match_arguments
 from assertions.verdict import CheckResult
 from bench.bulk_episodes import HARMLESS, WRONG, generate
@@ -88,6 +89,13 @@ def numbers_in(value: Any) -> list[Any]:
     if isinstance(value, list):
         return [number for item in value for number in numbers_in(item)]
     return [value]
+
+
+@pytest.mark.parametrize("place", range(1, 9))
+def test_a_number_with_sixteen_digits_is_found_wherever_it_stands_in_the_raw_text(place: int) -> None:
+    key = "k" * place
+    made = replace(call("t"), arguments={key: 2**53}, arguments_raw=f'{{"{key}": {2**53 + 1}}}')
+    assert arguments_as_written(made) == {key: 2**53 + 1}
 
 
 STEPS = st.lists(
