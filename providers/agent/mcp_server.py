@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import mcp_types as types
@@ -112,7 +115,8 @@ class McpServer:
 
     async def _connected(self, deadline: Deadline) -> tuple[McpSession, ClientSession]:
         async with self._connecting:
-            failure = ToolFailure("unreachable", "the deadline has passed")
+            self._look_for_program()
+            failure: ToolFailure | None = None
             limit = Deadline.after(deadline.clip(self._address.connect_s))
             for pause in CONNECT_WAITS_S:
                 if self._session is None or not self._session.alive:
@@ -123,10 +127,18 @@ class McpServer:
                 try:
                     return self._session, await self._session.client(limit.remaining())
                 except ToolFailure as failed:
-                    failure = failed
+                    # A last try that the limit cut short says less than the one before it.
+                    failure = failed if failure is None or not limit.passed else failure
                     if self._session.http_error in (401, 403):
                         break
-            raise failure
+            raise failure or ToolFailure("unreachable", "the deadline has passed")
+
+    def _look_for_program(self) -> None:
+        """A server that is a program which is not there needs no second try."""
+        command, env = self._address.command, self._address.env
+        relative = os.sep in command and not Path(command).is_absolute()
+        if command and not relative and shutil.which(command, path=env.get("PATH")) is None:
+            raise ToolFailure("unreachable", f"there is no program {command}")
 
     async def _forget(self, session: McpSession) -> None:
         if self._session is session:

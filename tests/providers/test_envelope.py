@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,12 @@ def test_an_episode_that_blocks_its_thread_is_given_up_and_the_next_one_runs() -
     assert episode.stop_reason is StopReason.DEADLINE
     assert "did not stop" in result["error"]
     assert "error" not in run(_talk)[0]
+    # The thread that was given up ends by itself when its work does.
+    for _ in range(400):
+        if sum(thread.name == "episodes" for thread in threading.enumerate()) == 1:
+            return
+        time.sleep(0.02)
+    pytest.fail("the loop that was given up is still there")
 
 
 @pytest.mark.parametrize("reason", [StopReason.MAX_STEPS, StopReason.BUDGET, StopReason.CONTENT_FILTER])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -192,7 +193,16 @@ def test_a_program_that_can_not_start_says_so(bench: Bench) -> None:
     servers = [{"name": "own", "command": "/no/such/program"}]
     with bench.rig(Say("hi"), servers=servers, tools=("ping",)) as (rig, _):
         result = rig.run()
-    assert "/no/such/program: No such file or directory" in result.error
+    assert result.error == "tool_unavailable: the server own can not be used: there is no program /no/such/program"
+
+
+def test_what_a_program_said_before_it_ended_is_told(bench: Bench) -> None:
+    program = ["-c", "raise SystemExit('no licence')"]
+    servers = [{"name": "own", "command": sys.executable, "args": program, "connectSeconds": 2}]
+    with bench.rig(Say("hi"), servers=servers, tools=("ping",)) as (rig, _):
+        result = rig.run()
+    assert result.error.startswith("tool_unavailable: the server own can not be used: ")
+    assert result.error.endswith(": no licence")
 
 
 def test_a_variable_of_a_server_that_is_not_set_is_named(bench: Bench) -> None:
@@ -206,7 +216,6 @@ def test_a_stdio_server_dies_with_its_worker_even_when_it_ignores_its_closed_inp
     """The worker is killed hard; the server never reads its stdin and would live on for a minute."""
     import signal
     import subprocess
-    import sys
 
     marker = f"stays-alive-{os.getpid()}-{tmp_path.name}"
     worker = subprocess.Popen(
