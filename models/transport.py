@@ -34,13 +34,16 @@ def http_client(
     headers: dict[str, str] | None = None,
     follow_redirects: bool = False,
     on_response: Callable[[httpx2.Response], Awaitable[None]] | None = None,
+    event_streams: bool = False,
 ) -> httpx2.AsyncClient:
     """A new connection pool. The caller closes it. `token` is sent as a bearer token with every request.
 
-    `on_response` gets each response before its body is read.
+    `on_response` gets each response before its body is read. With `event_streams`, the caller limits the events of a
+    stream itself.
     """
     authorization = {"Authorization": f"Bearer {token}"} if token else {}
-    hooks = [_cap, *([on_response] if on_response else [])]
+    cap = functools.partial(_cap, event_streams=event_streams)
+    hooks = [cap, *([on_response] if on_response else [])]
     return httpx2.AsyncClient(
         verify=tls_context(),
         timeout=httpx2.Timeout(read_timeout_s, connect=CONNECT_TIMEOUT_S),
@@ -50,8 +53,8 @@ def http_client(
     )
 
 
-async def _cap(response: httpx2.Response) -> None:
-    if not response.headers.get("Content-Type", "").startswith(EVENT_STREAM):
+async def _cap(response: httpx2.Response, *, event_streams: bool) -> None:
+    if not event_streams or not response.headers.get("Content-Type", "").startswith(EVENT_STREAM):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _Capped(response.stream)
 
