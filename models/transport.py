@@ -43,7 +43,7 @@ def http_client(
     """
     authorization = {"Authorization": f"Bearer {token}"} if token else {}
     cap = functools.partial(_cap, event_streams=event_streams)
-    hooks = [cap, *([on_response] if on_response else [])]
+    hooks: list[Callable[..., Awaitable[None]]] = [cap, *([on_response] if on_response else [])]
     return httpx2.AsyncClient(
         verify=tls_context(),
         timeout=httpx2.Timeout(read_timeout_s, connect=CONNECT_TIMEOUT_S),
