@@ -41,7 +41,7 @@ LOOK, CREATE = "look_up", "create_pull_request"
 OPENED, NOT_OPENED = "I opened the pull request.", "I could not open a pull request."
 WELCOME = "You are welcome."
 THANKS = "Thanks, that is all I need."
-STEPS = [
+STEPS: list[dict[str, Any]] = [
     {"static_utterance": "Copy the spoke.", "success_criteria": f"The agent says: {OPENED}"},
     {"goal": "Thank the agent.", "success_criteria": f"The agent says: {WELCOME}", "max_turns": 1},
 ]
