@@ -25,7 +25,7 @@ from bench.peers.environment import ask
 from bench.runs import CHECKOUT
 
 EPISODES = 10_000
-ROUNDS = 2
+ROUNDS = 3
 PEERS = ("agentevals", "deepeval", "pydantic-evals")
 GRADERS = CHECKOUT / "bench/peers/graders"
 

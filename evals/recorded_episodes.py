@@ -39,13 +39,13 @@ def _items(file: Path) -> Iterator[tuple[Any, bool]]:
         if file.suffix == ".jsonl":
             with file.open(encoding="utf-8") as lines:
                 for number, line in enumerate(lines, 1):
-                    if line.strip():
-                        yield _json(line, f"{file}:{number}"), may_hold_tags(line)
+                    if not line.isspace():
+                        yield _json(line, file, number), may_hold_tags(line)
             return
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecordedEpisodesError(f"{file} can not be read: {error}") from None
-    content = _json(text, str(file))
+    content = _json(text, file)
     rows = content.get("results", {}).get("results") if _is_results(content) else None
     tagged = may_hold_tags(text)
     for item in rows if isinstance(rows, list) else [content]:
@@ -56,10 +56,11 @@ def _is_results(content: Any) -> bool:
     return isinstance(content, dict) and isinstance(content.get("results"), dict)
 
 
-def _json(text: str, where: str) -> Any:
+def _json(text: str, file: Path, line: int | None = None) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
+        where = file if line is None else f"{file}:{line}"
         raise RecordedEpisodesError(f"{where} is no JSON: {error}") from None
 
 
