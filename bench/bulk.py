@@ -21,7 +21,7 @@ import yaml
 from bench.bulk_episodes import HARMLESS, STILL_RIGHT, generate
 from bench.bulk_ours import case_id, config_of, lines
 from bench.figure import Figure
-from bench.peers.environment import ask
+from bench.peers.environment import PeerEnvironmentError, ask, python_of
 from bench.runs import CHECKOUT
 
 EPISODES = 10_000
@@ -36,23 +36,35 @@ FEW, MANY = 1_000, 10_000
 """Lines of the two files for `evals grade`; the smaller one is long enough for the start not to matter."""
 
 Answers = dict[str, dict[str, Any]]
-"""For each task: `seconds`, and which episodes `passed`."""
+"""For each task: `seconds`, and which episodes `passed`. Times below are processor time per episode."""
 
 
 def measure(episodes: int = EPISODES, rounds: int = ROUNDS) -> list[Figure]:
     cases, recorded = generate(episodes)
     question = {"cases": cases, "episodes": recorded}
-    taken: dict[str, list[Answers]] = {name: [] for name in ("ours", *PEERS)}
+    peers = [peer for peer in PEERS if _there(peer)]
+    taken: dict[str, list[Answers]] = {name: [] for name in ("ours", *peers)}
     for _ in range(rounds):  # they take turns, so that a slow minute of the machine hits all
         taken["ours"].append(_ours(question))
-        for peer in PEERS:
+        for peer in peers:
             taken[peer].append(ask(peer, GRADERS / f"{peer.replace('-', '_')}_grader.py", question))
     agreement = list(_compared(recorded, {name: answers[0] for name, answers in taken.items()}))
     times = {
         name: {task: min(one[task]["seconds"] for one in answers) / episodes * 1e6 for task in answers[0]}
         for name, answers in taken.items()
     }
-    return [*agreement, *_speeds(times), *_growth(cases)]
+    compared = Figure("libraries that ours is compared with", len(peers), "", len(PEERS), at_least=True)
+    return [compared, *agreement, *_speeds(times), *_growth(cases)]
+
+
+def _there(peer: str) -> bool:
+    """Whether there is an environment for the peer, or one can be made; if not, it says why."""
+    try:
+        python_of(peer, lambda line: print(f"  {line}", flush=True))
+    except PeerEnvironmentError as problem:
+        print(f"  left out: {problem}", flush=True)
+        return False
+    return True
 
 
 def _ours(question: Mapping[str, Any]) -> Answers:
@@ -73,7 +85,7 @@ def _compared(recorded: list[dict[str, Any]], answers: Mapping[str, Answers]) ->
         for one, passed in zip(recorded, answer["passed"], strict=True)
     )
     yield Figure("our verdicts that are wrong", wrong, "", 0)
-    for peer in PEERS:
+    for peer in list(answers)[1:]:
         differ = Counter(
             one["change"]
             for task, answer in answers[peer].items()
@@ -99,12 +111,14 @@ def _speeds(times: Mapping[str, Mapping[str, float]]) -> Iterator[Figure]:
         print(f"  {name}, per episode: {shown}", flush=True)
     ours = times["ours"]
     yield Figure("ours: episodes a second and core, exact", 1e6 / ours["exact"], "/s")
-    fastest = min(times[peer]["exact"] for peer in PEERS)
-    yield Figure("ours / the fastest of them, exact: times as fast", fastest / ours["exact"], "x", 50, at_least=True)
-    for peer in PEERS:
+    peers = list(times)[1:]
+    if peers:
+        fastest = min(times[peer]["exact"] for peer in peers)
+        yield Figure("the fastest of them / ours, exact", fastest / ours["exact"], "x", 50, at_least=True)
+    for peer in peers:
         for task, microseconds in times[peer].items():
             own = ours[task.removesuffix(" by hand")]
-            yield Figure(f"ours / {peer}, {task}: times as fast", microseconds / own, "x")
+            yield Figure(f"{peer} / ours, {task}", microseconds / own, "x")
 
 
 def _growth(cases: list[Any]) -> Iterator[Figure]:
