@@ -8,7 +8,6 @@ choices are tried, nor, without order, on the order in which the steps are liste
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import pairwise
 
 from assertions.matching.selection import Seen
@@ -27,7 +26,7 @@ class Alignment:
     required: int
     step_of: tuple[int | None, ...]
 
-    @cached_property
+    @property
     def matched(self) -> int:
         return len(self.step_of) - self.step_of.count(None)
 
