@@ -106,8 +106,8 @@ def _init_of(plan: _Plan) -> Callable[..., None]:
     def _init(self: Any, *args: Any, **kwargs: Any) -> None:
         rest = missing_after.get(len(args))
         values = _completed(self, args, kwargs) if kwargs or rest is None else args + rest
-        # One attribute after the other, because an instance whose `__dict__` is never touched is less than half as large;
-        # by `map` and `any` (each setting gives None, so none is skipped), which is faster than a loop.
+        # One attribute after the other: an instance whose `__dict__` is never touched is less than half as large. Done
+        # by `map` and `any`, which is faster than a loop; each setting gives None, so none is skipped.
         any(map(_SET, repeat(self), names, values))
 
     return _init
