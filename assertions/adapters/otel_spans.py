@@ -1,12 +1,13 @@
 """OpenTelemetry spans by the GenAI conventions, as promptfoo hands them over in `context.trace`.
 
 A tool call is a span that says so: `gen_ai.operation.name` is `execute_tool`, or the span kind of OpenInference is
-`TOOL`, or the operation of the Vercel AI SDK is `ai.toolCall`. A span that only *lists* tools is none. Spans that
-overlap under one parent were a batch. Turns are not told.
+`TOOL` (OpenLLMetry: `tool`), or the operation of the Vercel AI SDK is `ai.toolCall`. A span that names one tool and
+does not say what it is counts too, unless it stands inside the span of a call of this tool. A span of a model that only
+*lists* tools is none. Spans that overlap under one parent were a batch. Turns are not told.
 
 Without any span of a model or a tool the calls are unknown. With spans of models only, there were no calls if each
-of them says why it stopped and none stopped for tool calls; otherwise the calls are unknown, because nobody can tell
-whether tools are traced here at all.
+of them says why it stopped, with a reason that rules tool calls out; otherwise the calls are unknown, because nobody
+can tell whether tools are traced here at all.
 """
 
 from __future__ import annotations
@@ -19,11 +20,21 @@ from assertions.adapters.parts import UnknownShape, episode, objects, read_resul
 from episodes.record import Episode, ToolCall, ToolStatus
 
 _NAME = ("gen_ai.tool.name", "tool.name", "ai.toolCall.name")
+_OTHER_NAME = (
+    "tool_name", "function.name", "function_name", "codex.mcp.tool", "agent.tool", "agent.tool_name", "agent.toolName",
+)  # fmt: skip
+"""Names of tools in traces that keep to no convention; promptfoo reads the same."""
+_KINDS = ("gen_ai.operation.name", "openinference.span.kind", "ai.operationId", "traceloop.span.kind")
+"""By these a span says what it is."""
 _ID = ("gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 _ARGUMENTS = ("gen_ai.tool.call.arguments", "ai.toolCall.args", "input.value", "tool.parameters")
 _RESULT = ("gen_ai.tool.call.result", "ai.toolCall.result", "output.value")
 _SERVER = ("mcp.server.name", "gen_ai.tool.server", "server.address")
 _ERROR_CODES = ("error", "STATUS_CODE_ERROR", 2)
+_WITHOUT_CALLS = frozenset({"stop", "end_turn", "stop_sequence", "length", "max_tokens", "content_filter", "refusal"})
+"""Why a model stopped, where that rules tool calls out."""
+_STOPS_WITH_CALLS = ("gemini", "vertex", "gcp", "google")
+"""Services that say `stop` for an answer with tool calls too."""
 
 
 def matches(value: Any) -> bool:
@@ -38,18 +49,13 @@ def read(value: Any) -> Episode:
         UnknownShape: its spans are no objects, or a span of a tool has no tool's name.
     """
     spans = objects(value.get("spans") if isinstance(value, Mapping) else None, "spans")
-    tools = sorted(
-        (span for span in spans if _is_tool(span)), key=lambda span: (_time(span, "startTime"), _time(span, "endTime"))
-    )
+    tools = sorted(_tool_spans(spans), key=lambda span: (_time(span, "startTime"), _time(span, "endTime")))
     if tools:
         return episode(_calls(tools))
     models = [span for span in spans if _is_model(span)]
     if not models:
         return unknown("the trace has no span of a model or a tool")
-    reasons = [_finish_reasons(span) for span in models]
-    if all(reasons) and not any(
-        reason in ("tool_calls", "tool_call", "tool-calls", "tool_use") for one in reasons for reason in one
-    ):
+    if all(map(_rules_calls_out, models)):
         return episode(())
     return unknown("the trace has spans of models, but none of a tool, and does not rule tool calls out")
 
@@ -69,7 +75,7 @@ def _calls(spans: Sequence[Mapping[str, Any]]) -> list[ToolCall]:
 
 def _call(span: Mapping[str, Any], batch: int) -> ToolCall:
     attributes = _attributes(span)
-    name = _first(attributes, _NAME) or _name_in(str(span.get("name", "")))
+    name = _tool_name(span)
     if not name:
         raise UnknownShape(f"the span {span.get('name')!r} is a tool's, and does not name the tool")
     failed = "error.type" in attributes or span.get("statusCode") in _ERROR_CODES or _status_code(span) in _ERROR_CODES
@@ -106,7 +112,38 @@ def _is_tool(span: Mapping[str, Any]) -> bool:
         return bool(operation == "execute_tool")
     if attributes.get("openinference.span.kind") == "TOOL" or attributes.get("ai.operationId") == "ai.toolCall":
         return True
+    if attributes.get("traceloop.span.kind") == "tool":
+        return True
     return str(span.get("name", "")).startswith("execute_tool ")
+
+
+def _tool_spans(spans: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    by_id = {str(span["spanId"]): span for span in spans if span.get("spanId")}
+
+    def repeats(span: Mapping[str, Any]) -> bool:
+        """It stands inside the span of a call of the same tool."""
+        name, seen = _tool_name(span), {id(span)}
+        above = by_id.get(str(span.get("parentSpanId")))
+        while above is not None and id(above) not in seen:
+            if _is_tool(above) and _tool_name(above) == name:
+                return True
+            seen.add(id(above))
+            above = by_id.get(str(above.get("parentSpanId")))
+        return False
+
+    return [span for span in spans if _is_tool(span) or (_names_a_tool(span) and not repeats(span))]
+
+
+def _names_a_tool(span: Mapping[str, Any]) -> bool:
+    """It does not say what it is, but names one tool."""
+    attributes = _attributes(span)
+    return not any(kind in attributes for kind in _KINDS) and _first(attributes, (*_NAME, *_OTHER_NAME)) is not None
+
+
+def _tool_name(span: Mapping[str, Any]) -> Any:
+    attributes = _attributes(span)
+    name = _first(attributes, (*_NAME, *_OTHER_NAME)) or _name_in(str(span.get("name", "")))
+    return name or (attributes.get("traceloop.entity.name") if "traceloop.span.kind" in attributes else None)
 
 
 def _is_model(span: Mapping[str, Any]) -> bool:
@@ -116,6 +153,15 @@ def _is_model(span: Mapping[str, Any]) -> bool:
         or attributes.get("openinference.span.kind") == "LLM"
         or str(attributes.get("ai.operationId", "")).endswith((".doGenerate", ".doStream"))
     )
+
+
+def _rules_calls_out(model: Mapping[str, Any]) -> bool:
+    attributes = _attributes(model)
+    service = str(attributes.get("gen_ai.provider.name", attributes.get("gen_ai.system", ""))).casefold()
+    if any(name in service for name in _STOPS_WITH_CALLS):
+        return False
+    reasons = _finish_reasons(model)
+    return bool(reasons) and _WITHOUT_CALLS.issuperset(reasons)
 
 
 def _finish_reasons(span: Mapping[str, Any]) -> list[str]:

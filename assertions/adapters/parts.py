@@ -102,6 +102,55 @@ def objects(value: Any, what: str) -> list[Mapping[str, Any]]:
     return value
 
 
+class Answers:
+    """The answers to calls, by the calls' ids. An id may be used again: each call takes the first answer behind it."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
+
+    def add(self, call_id: str, place: int, answer: Mapping[str, Any]) -> None:
+        self._waiting.setdefault(call_id, []).append((place, answer))
+
+    def take(self, call_id: str, place: int) -> Mapping[str, Any] | None:
+        """The answer to the call of this id at `place`; None when nothing behind it answers it."""
+        waiting = self._waiting.get(call_id, [])
+        for index, (where, answer) in enumerate(waiting):
+            if where > place:
+                del waiting[index]
+                return answer
+        return None
+
+    def unasked(self) -> str | None:
+        """The id of an answer that no call took: a call was made that is not in the record. None if all were taken."""
+        return next((call_id for call_id, waiting in self._waiting.items() if waiting), None)
+
+
+def strange_content(content: Any, known_calls: frozenset[str] = frozenset()) -> str:
+    """The type of a part of a message's content that may be a call in another API's way; empty when there is none.
+
+    `known_calls` are the ids of calls that the message lists in its own way as well.
+    """
+    if not isinstance(content, Sequence) or isinstance(content, str):
+        return ""
+    for part in content:
+        if not isinstance(part, Mapping) or {word(part.get("id")), word(part.get("call_id"))} & known_calls:
+            continue
+        kind = word(part.get("type")) or ("text" if "text" in part else next(map(str, part), ""))
+        if kind not in PLAIN_CONTENT:
+            return kind
+    return ""
+
+
+PLAIN_CONTENT = frozenset(
+    {
+        "audio", "document", "file", "image", "image_url", "input_audio", "input_file", "input_image", "input_text",
+        "output_text", "reasoning", "reasoning_content", "redacted_thinking", "refusal", "summary_text", "text",
+        "thinking", "video", "video_url",
+    }
+)  # fmt: skip
+"""Parts of a message that are no calls."""
+
+
 def episode(
     calls: Sequence[ToolCall] | None,
     messages: Sequence[Mapping[str, Any]] = (),
