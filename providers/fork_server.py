@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ class _Worker:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._busy = False
+        self._alone = False
 
     def work(self) -> int:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -88,15 +90,21 @@ class _Worker:
 
             for line in lines:
                 self._busy = True
+                if self._alone:
+                    return 1
                 _write(lines, run_here(**json.loads(line)))
                 self._busy = False
         return 0
 
     def _leave_with_it(self) -> None:
-        """End in mid-episode when the worker was killed, as the episode would have if it had run there."""
+        """End in mid-episode when the worker was killed, as the episode would have if it had run there.
+
+        An episode whose worker was gone before it was read is not begun.
+        """
         poller = select.poll()
         poller.register(self._connection, select.POLLRDHUP)
         poller.poll()
+        self._alone = True
         if self._busy:
             os._exit(1)
 
@@ -116,6 +124,7 @@ def _become(worker: dict[str, Any]) -> str | None:
         return "a thread was running when the process was forked"
     os.environ.clear()
     os.environ.update(worker["environment"])
+    time.tzset()
     os.chdir(worker["folder"])
     sys.path[:] = worker["path"]
     from models import offline

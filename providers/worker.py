@@ -34,6 +34,7 @@ def prepare() -> None:
     if offline.wanted():
         offline.refuse_outside_connections()
     path = value("EVALS_FORK_SERVER")
+    _process = None
     try:
         _process = _Process(path) if path else None
     except OSError as problem:
@@ -119,7 +120,7 @@ class _Process:
         )
 
     def run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Raises _NotServed at the first call, and OSError or ValueError when the process is gone."""
+        """Raises _NotServed when nothing was begun, and OSError or ValueError when the process ended in mid-episode."""
         if not self._served:
             try:
                 problem = self._read()["problem"]
@@ -128,7 +129,11 @@ class _Process:
             if problem is not None:
                 raise _NotServed(problem)
             self._served = True
-        self._write(arguments)
+        try:
+            self._write(arguments)
+        except OSError as gone:
+            # It reads a whole line before it begins, and did not get one.
+            raise _NotServed(f"the process of this worker ended between two episodes ({gone})") from gone
         return self._read()
 
     def _write(self, message: Mapping[str, Any]) -> None:

@@ -36,7 +36,7 @@ class Told:
         pass
 
     async def answer(self, message):
-        here = {"pid": os.getpid(), "folder": os.getcwd(), "marker": os.environ.get("MARKER")}
+        here = {"pid": os.getpid(), "folder": os.getcwd(), "marker": os.environ.get("MARKER"), "zone": time.tzname[0]}
         if message == "wait":
             with open("waiting", "w") as file:
                 file.write(str(here["pid"]))
@@ -79,7 +79,13 @@ class Worker:
 
     def __init__(self, folder: Path, fork_server: str | None) -> None:
         self._folder = folder
-        environment = {**os.environ, "PYTHONPATH": str(folder), "MARKER": "the worker's", "EVALS_HOME": str(folder)}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(folder),
+            "MARKER": "the worker's",
+            "TZ": "XYZ-3",
+            "EVALS_HOME": str(folder),
+        }
         if fork_server is not None:
             environment["EVALS_FORK_SERVER"] = fork_server
         self.process = subprocess.Popen(
@@ -148,7 +154,7 @@ def test_a_forked_episode_has_its_workers_environment_folder_modules_and_output_
         worker = Worker(place, path)
         first, second = _where(worker.call("where?")), _where(worker.call("and now?"))
         assert first == second
-        assert (first["folder"], first["marker"]) == (str(place), "the worker's")
+        assert (first["folder"], first["marker"], first["zone"]) == (str(place), "the worker's", "XYZ")
         assert first["pid"] not in (worker.process.pid, server.pid)
         assert "the agent was loaded" in worker.end()
         _until(lambda: _gone(first["pid"]))
@@ -199,6 +205,68 @@ def test_a_kill_in_mid_episode_ends_the_forked_process_and_leaves_a_record_where
         assert (result["metadata"]["caseId"], result["metadata"]["stepId"]) == ("W1", "step-1")
         assert _where(worker.call("where?"))["pid"] not in (pid, worker.process.pid)
         worker.end()
+
+
+def test_a_worker_whose_process_and_fork_server_are_both_killed_loses_one_episode_and_runs_the_next_itself(
+    place: Path,
+) -> None:
+    with tempfile.TemporaryDirectory(prefix="fs") as folder:
+        path = Path(folder) / "w.sock"
+        server = subprocess.Popen(
+            [sys.executable, "-m", "providers.fork_server", str(path)], stdin=subprocess.PIPE, cwd=CHECKOUT
+        )
+        _until(path.exists)
+        worker = Worker(place, str(path))
+        worker.ask("wait")
+        _until(lambda: (place / "waiting").exists() and (place / "waiting").read_text())
+        server.kill()
+        server.communicate()
+        os.kill(int((place / "waiting").read_text()), signal.SIGKILL)
+        assert worker.result()["error"].startswith("provider_error: the process of this worker ended in mid-episode")
+        assert _where(worker.call("where?"))["pid"] == worker.process.pid
+        worker.end()
+
+
+def test_a_process_that_is_killed_between_two_episodes_costs_none(place: Path) -> None:
+    with fork_server() as (path, _):
+        worker = Worker(place, path)
+        pid = _where(worker.call("where?"))["pid"]
+        os.kill(pid, signal.SIGKILL)
+        _until(lambda: _gone(pid))
+        assert _where(worker.call("where?"))["pid"] != pid
+        worker.end()
+
+
+def test_an_episode_does_not_begin_when_its_worker_is_gone_before_it_was_read(place: Path) -> None:
+    call = {
+        "body": "providers.agent.single_answer:single_answer",
+        "prompt": "wait",
+        "options": {"config": {"agent": "told_agent:build_agent", "basePath": str(place)}},
+        "context": {},
+        "started": time.monotonic(),
+    }
+    environment = {**os.environ, "EVALS_HOME": str(place)}
+    worker = {
+        "executable": sys.executable,
+        "environment": environment,
+        "folder": str(place),
+        "path": [str(place), str(CHECKOUT), *sys.path],
+    }
+    with fork_server() as (path, server):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.connect(path)
+            with Path(os.devnull).open("w") as nothing:
+                socket.send_fds(connection, [b"\0"], [nothing.fileno()] * 2)
+            connection.sendall(json.dumps(worker).encode() + b"\n")
+            with connection.makefile() as lines:
+                assert json.loads(lines.readline()) == {"problem": None}
+            children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text()
+            (pid,) = (int(child) for child in children.split())
+            os.kill(pid, signal.SIGSTOP)
+            connection.sendall(json.dumps(call).encode() + b"\n")
+        os.kill(pid, signal.SIGCONT)
+        _until(lambda: _gone(pid))
+    assert not (place / "waiting").exists()
 
 
 def test_a_worker_runs_its_episodes_itself_where_no_fork_server_answers(place: Path) -> None:
