@@ -63,7 +63,7 @@ def _problem(outcome: Outcome, selection: Selection, config: SequenceConfig) -> 
             if outcome.alignment.step_of.count(index) < step.least:
                 return f"step {index + 1}, {step}: {_why_missing(outcome, index, selection, config)}"
     left = outcome.surplus or tuple(outcome.alignment.left_over())
-    return _why_extra(outcome, left[0])
+    return _why_extra(outcome, left[0], config)
 
 
 def _why_missing(outcome: Outcome, index: int, selection: Selection, config: SequenceConfig) -> str:
@@ -110,10 +110,13 @@ def _closest(outcome: Outcome, step: int) -> str:
     return best[1] if best else ""
 
 
-def _why_extra(outcome: Outcome, call: int) -> str:
+def _why_extra(outcome: Outcome, call: int, config: SequenceConfig) -> str:
     seen = outcome.calls[call]
     for index, step in enumerate(outcome.steps):
         if call in outcome.fitting[index]:
+            room = step.most is None or len(outcome.served(index)) < step.most
+            if room and config.mode.ordered:
+                return f"step {index + 1}, {step}: {_why_out_of_order(outcome, index, seen)}"
             times = counted(step.most or 0, "time")
             return f"{seen} is one too many: step {index + 1}, {step}, is expected at most {times}"
     for row in outcome.matches:

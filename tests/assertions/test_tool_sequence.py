@@ -449,3 +449,15 @@ def test_a_call_that_only_a_capped_step_can_take_pushes_another_one_out() -> Non
     assert judge(config, "b", "ab", "a", "a").passed
     assert judge(config, "a", "a", "ab", "b").passed
     assert not judge(config, "b", "ab", "a", "a", "a").passed
+
+
+@pytest.mark.parametrize(
+    ("step", "short"), [({"tool": "a", "optional": True}, "a?"), ({"tool": "a", "min": 0}, "a{0,}")]
+)
+def test_a_call_of_a_step_that_has_room_for_it_is_out_of_order_and_not_one_too_many(
+    step: dict[str, Any], short: str
+) -> None:
+    result = judge({"mode": "exact", "steps": [step, "b"]}, "b", "a")
+    assert result.reason == (
+        f"step 1, a: a (call 2, turn 1) came after b (call 1, turn 1). Expected exact: {short} → b. Executed: b → a"
+    )
