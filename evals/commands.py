@@ -24,10 +24,10 @@ class Command(NamedTuple):
 
 COMMANDS = (
     Command("run", "run suites through promptfoo, clean up, and say how it went"),
-    Command("real", "run a few cases with a real small language model, fetched on demand"),
     Command("view", "look at the results in promptfoo's viewer, on this machine only"),
     Command("doctor", "check versions, variables and addresses, and say how to mend them", reads_env_file=False),
     Command("cleanup", "abandon what runs that were killed have left behind"),
+    Command("real", "run a few cases with a real small language model, fetched on demand"),
     Command("grade", "judge recorded episodes again, in bulk and without an agent"),
     Command("judge-agreement", "let the judge grade a labelled set, and say how far it agrees"),
     Command("review-simulator", "grade the simulated users of a run"),
