@@ -44,7 +44,7 @@ def test_all_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["rum"], "There is no command rum; there are run, real, view, doctor, cleanup, "),
+        (["rum"], "There is no command rum; there are run, view, doctor, cleanup, real, "),
         (["view", "--prt", "1"], "evals view: unrecognized arguments: --prt 1. See `npm run evals -- view --help`.\n"),
         (["doctor", "now"], "evals doctor: unrecognized arguments: now. See `npm run evals -- doctor --help`.\n"),
     ],
