@@ -64,7 +64,7 @@ class Boundary:
         self._recorder = recorder
         self._stack = AsyncExitStack()
         self._cassette = _cassette(options, base_path, recorder.identity)
-        self._fakes = parse_fakes(options.get("fakes"))
+        self.fakes = parse_fakes(options.get("fakes"))
         self.world = read_frozen_world(options)
         if self._cassette is not None:
             recorder.fingerprint("cassette", self._cassette.describe(), self._cassette.describe())
@@ -122,8 +122,8 @@ class Boundary:
             server = await live()
         else:
             server = RecordedServer(settings.name, self._cassette, live)
-        if self._fakes.rules:
-            server = FakeServer(server, self._fakes)
+        if self.fakes.rules:
+            server = FakeServer(server, self.fakes)
         trace = current_trace()
         return server if trace is None else trace.server(server)
 

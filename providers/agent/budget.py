@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.config_values import check_keys, number, whole
+from models.settings import ModelSettings
 from providers.agent_protocol import ConfigurationProblem
 from providers.recorder import Recorder
 
@@ -37,8 +38,12 @@ class Budget:
         return ""
 
 
-def parse_budget(data: Any) -> Budget:
-    """Read `budget`: `tokens`, `cost`, `steps`, `toolCalls`, each above 0."""
+def parse_budget(data: Any, model: ModelSettings) -> Budget:
+    """Read `budget`: `tokens`, `cost`, `steps`, `toolCalls`, each above 0.
+
+    Raises:
+        ConfigurationProblem, ModelSettingsError: a wrong value, or a `cost` for a model that has no price.
+    """
     if data is None:
         return Budget()
     if not isinstance(data, Mapping):
@@ -47,6 +52,10 @@ def parse_budget(data: Any) -> Budget:
     cost = number(data, "cost", "budget.")
     if cost is not None and cost <= 0:
         raise ConfigurationProblem(f"budget.cost: expected a number above 0, found {cost!r}")
+    if cost is not None and model.prices.cost(model.model, 0, 0) is None:
+        raise ConfigurationProblem(
+            f"budget.cost: `prices` has no price for the model {model.model!r}, so what is spent is unknown"
+        )
     return Budget(
         tokens=whole(data, "tokens", "budget.", 1),
         cost=cost,

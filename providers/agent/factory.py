@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from providers.agent.agent_file import AgentFile
 from providers.agent.created import CreationLedger
 from providers.agent.dispatch import Dispatcher
+from providers.agent.fake_server import check_fakes
 from providers.agent.loop import LoopAgent
 from providers.agent.options import read_options
 from providers.agent.toolbox import Toolbox, fill_toolbox
@@ -60,6 +61,7 @@ async def configured_agent(setup: AgentSetup) -> AsyncIterator[Agent]:
     model = await boundary.model("agent", agent.model)
     servers = [await boundary.server(server) for server in agent.servers]
     toolbox, warnings = await fill_toolbox(servers, agent.tools, agent.creating_tools)
+    check_fakes(boundary.fakes, toolbox.offered)
     for warning in warnings:
         recorder.warn(warning)
     _note_fingerprint(recorder, agent, toolbox)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,6 +68,18 @@ def parse_fakes(data: Any) -> Fakes:
     return Fakes(whole(data, "seed", "config.fakes.") or 0, rules)
 
 
+def check_fakes(fakes: Fakes, offered: Collection[str]) -> None:
+    """Refuse a rule that could never apply: the real tool that was meant would be called instead.
+
+    Raises:
+        ConfigurationProblem: with the tool's name, and what there is.
+    """
+    for rule in fakes.rules:
+        if rule.tool not in offered:
+            there = ", ".join(sorted(offered)) or "(none)"
+            raise ConfigurationProblem(f"config.fakes: no server offers the tool {rule.tool!r}; offered: {there}")
+
+
 def _rule(data: Any, where: str) -> FakeRule:
     if not isinstance(data, Mapping):
         raise ConfigurationProblem(f"{where.rstrip('.')}: expected a mapping with {', '.join(RULE_KEYS)}")
@@ -78,6 +90,10 @@ def _rule(data: Any, where: str) -> FakeRule:
         raise ConfigurationProblem(f"{where}error: a fake has either a result or an error")
     if not {"result", "error", "latencyMs"} & set(data):
         raise ConfigurationProblem(f"{where}result: a fake needs a result, an error or a latencyMs")
+    if "result" in data and data["result"] is None:
+        raise ConfigurationProblem(f"{where}result: null makes up nothing, and the real tool would be called")
+    if "error" in data and (not isinstance(data["error"], str) or not data["error"].strip()):
+        raise ConfigurationProblem(f"{where}error: expected what the tool says, found {data['error']!r}")
     arguments = data.get("arguments") or {}
     if not isinstance(arguments, Mapping):
         raise ConfigurationProblem(f"{where}arguments: expected a mapping, found {arguments!r}")
@@ -90,7 +106,7 @@ def _rule(data: Any, where: str) -> FakeRule:
         arguments=arguments,
         result=data.get("result"),
         variables=variables,
-        error=str(data.get("error") or ""),
+        error=data.get("error", ""),
         latency_s=(number(data, "latencyMs", where, 0, 600_000) or 0) / 1000,
         probability=1.0 if chance is None else chance,
     )

@@ -53,7 +53,8 @@ def read_options(setup: AgentSetup, environment: Mapping[str, str] | None = None
     try:
         check_keys(options, (*OPTION_KEYS, *sorted(setup.entry_keys)), "config.")
         agent = _overridden(load_agent(_agent_name(options), setup.base_path), setup, environment)
-        return AgentOptions(agent, parse_budget(options.get("budget")), _dispatch(options, agent))
+        budget = parse_budget(options.get("budget"), agent.model)
+        return AgentOptions(agent, budget, _dispatch(options, agent))
     except ModelSettingsError as problem:
         raise ConfigurationProblem(str(problem)) from None
 

@@ -42,14 +42,15 @@ class Toolbox:
     def __init__(self, tools: Sequence[Tool], offered: Iterable[str]) -> None:
         self.tools = tuple(tools)
         self._by_function = {tool.function: tool for tool in tools}
-        self._offered = frozenset(offered)
+        self.offered = frozenset(offered)
+        """What the servers have, allowed or not."""
 
     def find(self, function: str) -> Tool | None:
         return self._by_function.get(function)
 
     def refusal(self, function: str) -> str:
         """In words for the model, why a tool is not called: it is outside the allow-list, or there is none."""
-        known = "is not one of your tools" if function in self._offered else "does not exist"
+        known = "is not one of your tools" if function in self.offered else "does not exist"
         return f"The tool {function!r} {known}. Your tools: {', '.join(self._by_function) or '(none)'}."
 
     def as_functions(self) -> list[dict[str, Any]]:

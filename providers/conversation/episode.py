@@ -34,13 +34,18 @@ def read_plan(variables: Mapping[str, Any], most_turns: int) -> Plan:
     """The form of a conversation follows from the case's vars: `golden`, `simulation`, or neither.
 
     Raises:
-        ConfigurationProblem: both at once, or one of them is wrong.
+        ConfigurationProblem: both at once, one of them is wrong, or a simulation has more steps than there are turns.
     """
     has_golden, has_steps = (variables.get(key) not in (None, "") for key in ("golden", "simulation"))
     if has_golden and has_steps:
         raise ConfigurationProblem("vars: `golden` and `simulation` are two forms of conversation; a case has one.")
     golden = read_golden(variables["golden"], most_turns=most_turns) if has_golden else None
     steps = read_steps(variables["simulation"]) if has_steps else ()
+    if len(steps) > most_turns:
+        raise ConfigurationProblem(
+            f"vars.simulation.steps: {len(steps)} steps take at least {len(steps)} turns; a conversation has at most "
+            f"{most_turns}."
+        )
     script = read_script(variables, goal_needed=not (golden or steps))
     return Plan(script, steps, golden)
 

@@ -332,7 +332,19 @@ def test_chance_follows_its_seed(studio: Studio) -> None:
         ({"rules": [{"error": "x"}]}, "config.fakes.rules[0].tool: expected the name of a tool"),
         ({"rules": [{"tool": "a", "eror": "x"}]}, "config.fakes.rules[0].eror: unknown key; allowed: tool, arguments"),
         ({"rules": [{"tool": "a", "error": "x", "probability": 2}]}, "config.fakes.rules[0].probability: expected"),
+        ({"rules": [{"tool": "a", "result": None}]}, "config.fakes.rules[0].result: null makes up nothing"),
+        ({"rules": [{"tool": "a", "error": ""}]}, "config.fakes.rules[0].error: expected what the tool says, found ''"),
+        ({"rules": [{"tool": "a", "error": None}]}, "config.fakes.rules[0].error: expected what the tool says, found"),
     ],
 )
 def test_a_wrong_fake_is_named_with_its_place(studio: Studio, fakes: Any, problem: str) -> None:
     assert problem in studio.replay(cassette=None, fakes=fakes).error
+
+
+def test_a_fake_of_a_tool_that_no_server_offers_is_an_error_before_the_agent_may_call_the_real_one(
+    studio: Studio,
+) -> None:
+    with studio.rig(Say(calls=[("create_pull_request", {"title": "x"})]), Say("done")) as (rig, model):
+        result = rig.run(fakes={"rules": [{"tool": "create_pull_requests", "error": "not today"}]})
+    assert "config.fakes: no server offers the tool 'create_pull_requests'; offered: add, " in result.error
+    assert (model.asked, studio.tools.names()) == ([], [])

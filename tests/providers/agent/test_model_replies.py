@@ -54,6 +54,17 @@ def test_a_budget_ends_the_episode_before_the_next_request_and_is_no_error(
     assert reason in result.episode.warnings
 
 
+@pytest.mark.parametrize("prices", [{}, {"another": {"input": 1, "output": 1}}])
+def test_a_budget_of_money_for_a_model_without_a_price_is_an_error(desk: Desk, prices: dict[str, Any]) -> None:
+    with desk.rig(Say("done")) as (rig, model):
+        result = rig.run(budget={"cost": 1}, prices=prices)
+    assert result.error == (
+        "provider_error: configuration: budget.cost: `prices` has no price for the model 'scripted', so what is "
+        "spent is unknown"
+    )
+    assert model.asked == []
+
+
 def test_the_cost_of_an_episode_is_that_of_its_requests(desk: Desk) -> None:
     with desk.rig(PING, Say("done")) as (rig, _):
         result = rig.run(prices={"scripted": {"input": 2, "output": 10}})

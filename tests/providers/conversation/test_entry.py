@@ -52,6 +52,18 @@ def record(result: dict[str, Any]) -> Episode:
 
 
 @pytest.mark.usefixtures("models")
+@pytest.mark.parametrize(("steps", "config", "most"), [(16, {}, 15), (3, {"maxTurns": 2}, 2)])
+def test_a_simulation_that_can_not_be_finished_in_its_turns_is_an_error(
+    steps: int, config: dict[str, Any], most: int
+) -> None:
+    result = call({"simulation": {"steps": [{"goal": "Get a refund."}] * steps}}, **config)
+    assert result["error"] == (
+        f"provider_error: configuration: vars.simulation.steps: {steps} steps take at least {steps} turns; a "
+        f"conversation has at most {most}."
+    )
+
+
+@pytest.mark.usefixtures("models")
 def test_a_conversation_comes_back_as_transcript_and_record() -> None:
     result = call(CASE)
     assert "error" not in result
