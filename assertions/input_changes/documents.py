@@ -109,7 +109,17 @@ def submitted_document(submitted: FromCall, seen: Seen) -> Document | None:
         return None
     if why := why_unknown(found):
         raise NotEvaluated(f"what {seen} submitted {why}")
-    return Document(found, str(seen))
+    return Document(_as_data(found), str(seen))
+
+
+def _as_data(value: Any) -> Any:
+    """Many tools take a configuration as text: an object or a list that is written as JSON is read."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
 
 
 def _place_in_answer(path: PathPattern, seen: Seen) -> Any:
@@ -126,7 +136,7 @@ def _place_in_answer(path: PathPattern, seen: Seen) -> Any:
     found = _only(path, answer)
     if found is MISSING:
         raise NotEvaluated(f"the answer of {seen} has nothing at {path.text or '/'}, so the source is not known")
-    return found
+    return _as_data(found)
 
 
 def _only(path: PathPattern, document: Any) -> Any:

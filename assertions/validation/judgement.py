@@ -13,8 +13,18 @@ from typing import Any
 
 from assertions.evidence import Evidence
 from assertions.json_pointer import MISSING, find
-from assertions.validation.submissions import Document, from_result, place, submitted
-from assertions.verdict import CheckResult, ConfigError, NotEvaluated, conjunction, failed, not_evaluated, passed
+from assertions.validation.submissions import Document, from_result, place, read_text, submitted
+from assertions.verdict import (
+    NOT_EVALUATED_PREFIX,
+    CheckResult,
+    ConfigError,
+    NotEvaluated,
+    Verdict,
+    conjunction,
+    failed,
+    not_evaluated,
+    passed,
+)
 from episodes.canonical import canonical_json
 from episodes.record import ToolCall, ToolStatus
 
@@ -32,17 +42,35 @@ def judge(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
     that `$ref` may name), `fileNameRules` (`{pattern, path}`, as in the agent's configuration) with `file` (where in
     the call's result or arguments the file's path stands), `portal_validation` (`{tool, path, expect}`).
     """
+    if "submitted" not in config:
+        return _judge_documents(evidence, [], config)
+    wanted = config["submitted"]
+    documents = submitted(evidence, wanted)
+    if not documents:
+        when = wanted.get("when", "succeeded")
+        return _fail(NAME, f"nothing was submitted: no call of {wanted['tool']} {_WHEN[when]}")
+    result = _judge_documents(evidence, documents, config)
+    if result.verdict is not Verdict.PASS:
+        return result
+    possible = submitted(evidence, wanted, with_unanswered=True)
+    unanswered = [one for one in possible if one.call is not None and one.call.status.executed is None]
+    if unanswered and wanted.get("when") != "attempted":
+        other = _judge_documents(evidence, possible, config)
+        if other.verdict is not Verdict.PASS:
+            reason = other.reason.removeprefix(NOT_EVALUATED_PREFIX).lstrip()
+            unknown = f"whether {unanswered[0].where} ran is unknown, no answer came back"
+            return not_evaluated(NAME, f"{unknown}; if it did: {reason}")
+    return result
+
+
+def _judge_documents(evidence: Evidence, documents: Sequence[Document], config: Mapping[str, Any]) -> CheckResult:
     parts: list[CheckResult] = []
-    documents: list[Document] = []
-    if "submitted" in config:
-        documents = submitted(evidence, config["submitted"])
-        if not documents:
-            wanted = config["submitted"]
-            when = wanted.get("when", "succeeded")
-            return _fail(NAME, f"nothing was submitted: no call of {wanted['tool']} {_WHEN[when]}")
+    if documents:
         unread = [document for document in documents if document.problem]
+        unread.sort(key=lambda document: document.cut)
         if unread:
-            return _fail(NAME, f"{unread[0].where}: {unread[0].problem}")
+            problem = f"{unread[0].where}: {unread[0].problem}"
+            return not_evaluated(NAME, problem) if unread[0].cut else _fail(NAME, problem)
         parts += _by_schemas(evidence, documents, config)
         if "fileNameRules" in config:
             parts.append(_file_names(documents, config))
@@ -66,6 +94,21 @@ def read_config(config: Mapping[str, Any]) -> None:
             from assertions.validation.schemas import check_schema
 
             check_schema(config[key], key=f"/{key}")
+        if isinstance(config.get(key), dict | bool) and not _is_answered(config[key]):
+            _demand_rule(config[key], f"/{key}")
+
+
+def _is_answered(source: Any) -> bool:
+    return isinstance(source, dict) and "tool" in source
+
+
+def _demand_rule(schema: Any, key: str) -> None:
+    # Late, as below: the validator is dear.
+    from assertions.validation.schemas import has_rule
+
+    if not has_rule(schema, key):
+        allowed = "a schema with at least one rule of its draft, such as type, required or properties"
+        raise ConfigError(key, "has no rule, so every document would pass", allowed)
 
 
 def _by_schemas(evidence: Evidence, documents: Sequence[Document], config: Mapping[str, Any]) -> list[CheckResult]:
@@ -87,16 +130,25 @@ def _by_schemas(evidence: Evidence, documents: Sequence[Document], config: Mappi
 
 def _schema(evidence: Evidence, source: Any, key: str) -> Any:
     if isinstance(source, str):
-        return _file(evidence, source, key)
-    if isinstance(source, dict) and "tool" in source:
+        return _ruled(_file(evidence, source, key), key)
+    if _is_answered(source):
+        from assertions.validation.schemas import has_rule
+
         found = from_result(evidence, source["tool"], source.get("path", ""))
         if found is not None and not found.problem:
-            return found.value
+            if has_rule(found.value, key):
+                return found.value
+            found = Document(found.where, problem="it has no rule of JSON Schema, so every document would pass")
         if "otherwise" in source:
-            return _file(evidence, source["otherwise"], f"{key}/otherwise")
+            return _ruled(_file(evidence, source["otherwise"], f"{key}/otherwise"), f"{key}/otherwise")
         problem = f"{found.where}: {found.problem}" if found is not None else f"no call of {source['tool']} succeeded"
         raise NotEvaluated(f"the schema is unknown: {problem}")
     return source
+
+
+def _ruled(schema: Any, key: str) -> Any:
+    _demand_rule(schema, key)
+    return schema
 
 
 def _file(evidence: Evidence, name: str, key: str) -> Any:
@@ -185,18 +237,19 @@ def _portal(evidence: Evidence, wanted: Mapping[str, Any], documents: Sequence[D
 
 def _said(call: ToolCall, pointer: str, expect: str) -> str | None:
     """What is wrong with the portal's answer; None when it is as expected."""
-    said = find(call.result, pointer)
+    answer = read_text(call.result)
+    said = find(answer, pointer)
     if not isinstance(said, bool):
         raise NotEvaluated(f"the result of {place(call)} says neither true nor false at {pointer}")
     if said is (expect == "valid"):
         return None
-    errors = find(call.result, "/errors")
+    errors = find(answer, "/errors")
     detail = _first_error(errors) if isinstance(errors, list) and errors else ""
     return f"{place(call)}: the portal said {'valid' if said else 'invalid'}, expected {expect}{detail}"
 
 
 def _same(left: Any, right: Any) -> bool:
-    return left is not MISSING and canonical_json(left) == canonical_json(right)
+    return left is not MISSING and canonical_json(read_text(left)) == canonical_json(right)
 
 
 def _first_error(errors: Sequence[Any]) -> str:

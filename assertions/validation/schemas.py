@@ -100,6 +100,16 @@ def check_schema(schema: Any, references: Mapping[str, Any] | None = None, key: 
     _registry(schema, references or {}, _draft(schema, key), key)
 
 
+def has_rule(schema: Any, key: str = "") -> bool:
+    """Whether any document could miss the schema. One without a rule is misspelt, or something else than a schema.
+
+    Raises:
+        ConfigError: an unknown draft, or no schema at all.
+    """
+    rules: Mapping[str, Any] = _draft(schema, key).VALIDATORS
+    return schema is False or (schema is not True and not rules.keys().isdisjoint(schema))
+
+
 def _draft(schema: Any, key: str) -> Any:
     if isinstance(schema, bool):
         return jsonschema.Draft202012Validator

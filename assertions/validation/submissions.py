@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from assertions.evidence import Evidence
 from assertions.json_pointer import MISSING, find
+from assertions.matching.json_values import why_unknown
 from assertions.verdict import ConfigError, NotEvaluated
 from episodes.frozen import frozen
 from episodes.record import ToolCall, ToolStatus
@@ -20,18 +21,23 @@ _FENCE = re.compile(r"```(?:json|jsonc)?[ \t]*\n(.*?)```", re.DOTALL | re.IGNORE
 
 @frozen
 class Document:
-    """A document that was found. `problem` says why it is none (not there, not JSON); `value` is then meaningless."""
+    """A document that was found. `problem` says why it is none (not there, not JSON); `value` is then meaningless.
+
+    `cut`: the problem is the record's, which does not hold the whole of it.
+    """
 
     where: str
     value: Any = None
     problem: str = ""
     call: ToolCall | None = None
+    cut: bool = False
 
 
-def submitted(evidence: Evidence, source: Mapping[str, Any]) -> list[Document]:
+def submitted(evidence: Evidence, source: Mapping[str, Any], with_unanswered: bool = False) -> list[Document]:
     """The documents that the agent handed in. `source` is `{tool, path, occurrence, when}` or `{answer: true}`.
 
     A text at `path` is read as JSON. An empty list means that the tool was not called (in the wanted way).
+    `with_unanswered`: as if the calls that were sent and never answered had succeeded.
 
     Raises:
         NotEvaluated: the tool calls are unknown, or a call that would count was never answered.
@@ -39,7 +45,8 @@ def submitted(evidence: Evidence, source: Mapping[str, Any]) -> list[Document]:
     if source.get("answer"):
         return [_in_answer(evidence.output)]
     calls = [call for call in evidence.calls() if fnmatchcase(call.name, source["tool"])]
-    counted = [call for call in calls if _counts(call, source.get("when", "succeeded"))]
+    when = source.get("when", "succeeded")
+    counted = [call for call in calls if _counts(call, when) or (with_unanswered and call.status.executed is None)]
     if not counted:
         unknown = [call for call in calls if call.status.executed is None]
         if unknown:
@@ -79,12 +86,14 @@ def _argument(call: ToolCall, path: str) -> Document:
 
 
 def _document(where: str, value: Any, path: str, call: ToolCall) -> Document:
-    if isinstance(value, str) and path:
-        value = _read_text(value)
+    if path:
+        value = read_text(value)
     try:
         found = find(value, path)
     except ValueError as error:
         raise ConfigError("/path", str(error)) from None
+    if _is_cut(value if found is MISSING else found):
+        return Document(where, problem="a part of it was cut when it was recorded", call=call, cut=True)
     if found is MISSING:
         return Document(where, problem=f"there is nothing at {path}", call=call)
     if isinstance(found, str):
@@ -95,11 +104,21 @@ def _document(where: str, value: Any, path: str, call: ToolCall) -> Document:
     return Document(where, found, call=call)
 
 
-def _read_text(text: str) -> Any:
+def _is_cut(value: Any) -> bool:
+    """Whether the record does not hold the whole of the value."""
+    if isinstance(value, Mapping):
+        return bool(why_unknown(value)) or any(map(_is_cut, value.values()))
+    return isinstance(value, list) and any(map(_is_cut, value))
+
+
+def read_text(value: Any) -> Any:
+    """What a text says as JSON; everything else, and a text that is no JSON, as it is."""
+    if not isinstance(value, str):
+        return value
     try:
-        return parse(text)
+        return parse(value)
     except ValueError:
-        return text
+        return value
 
 
 def _in_answer(output: str) -> Document:

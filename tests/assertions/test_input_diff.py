@@ -359,3 +359,12 @@ def test_a_wrong_config_names_the_key_and_what_is_allowed(config: dict[str, Any]
     result = judge(config, read_spoke(), submit(SPOKE))
     assert result.verdict is Verdict.NOT_EVALUATED
     assert result.reason.startswith(f"NOT EVALUATED: case C01, config of input_diff, {reason}")
+
+
+def test_a_configuration_that_is_handed_over_as_text_is_read() -> None:
+    submitted = copy.deepcopy(SPOKE) | {"name": "spoke-web-test"}
+    config = {"changes": [{"replace": "/name", "value": "spoke-web-test"}]}
+    as_text = read_spoke({"name": "spoke-web-dev", "configuration": json.dumps(SPOKE)})
+    for source in (read_spoke(), as_text):
+        assert judge(config, source, submit(json.dumps(submitted))).passed
+    assert judge(config, as_text, submit(json.dumps(SPOKE))).verdict is Verdict.FAIL

@@ -74,9 +74,32 @@ def test_a_submission_that_was_never_answered_is_not_evaluated() -> None:
     assert result.reason == ("NOT EVALUATED: create in turn 1 was sent and never answered, so it may or may not count")
 
 
+@pytest.mark.parametrize("occurrence", ["all", "last"])
+def test_an_unanswered_submission_beside_a_good_one_keeps_the_check_from_passing(occurrence: str) -> None:
+    config = {"schema": SCHEMA, "submitted": {**SUBMITTED, "occurrence": occurrence}}
+    good, bad = {"name": "spoke-a"}, {"name": "x"}
+    result = judge(conversation(submits(good), submits(bad, status="transport_error", turn=2)), config)
+    assert result.reason == (
+        "NOT EVALUATED: whether create in turn 2 ran is unknown, no answer came back; if it did: "
+        "schema_validation.schema: 1 error: create in turn 2: /name: 'x' does not match '^spoke-' "
+        "[#/properties/name/pattern]"
+    )
+    assert judge(conversation(submits(good), submits(good, status="transport_error", turn=2)), config).passed
+
+
+CUT = {"truncated": True, "length": 99, "sha256": "x", "file": "f"}
+
+
+@pytest.mark.parametrize("configuration", [CUT, {"name": "spoke-a", "network": CUT}, {"name": ["spoke-a", CUT]}])
+def test_a_submission_that_was_cut_in_the_record_is_neither_valid_nor_invalid(configuration: Any) -> None:
+    result = judge(conversation(submits(configuration)), {"schema": SCHEMA, "submitted": SUBMITTED})
+    assert result.verdict is NOT_EVALUATED
+    assert result.reason == "NOT EVALUATED: create in turn 1: a part of it was cut when it was recorded"
+
+
 def test_malformed_arguments_are_never_judged_as_an_empty_document() -> None:
     evidence = conversation(tool("create", status="parse_error"))
-    config = {"schema": {}, "submitted": {**SUBMITTED, "when": "attempted"}}
+    config = {"schema": {"type": "object"}, "submitted": {**SUBMITTED, "when": "attempted"}}
     result = judge(evidence, config)
     assert (result.verdict, result.reason) == (
         FAIL,
@@ -125,7 +148,8 @@ def test_a_document_handed_over_as_text_is_read_strictly(text: str, reason: str)
 
 
 def test_a_document_that_is_not_where_it_should_be_fails() -> None:
-    result = judge(conversation(tool("create", {"other": 1})), {"schema": {}, "submitted": SUBMITTED})
+    config = {"schema": {"type": "object"}, "submitted": SUBMITTED}
+    result = judge(conversation(tool("create", {"other": 1})), config)
     assert (result.verdict, result.reason) == (FAIL, "create in turn 1: there is nothing at /configuration")
 
 
@@ -152,6 +176,14 @@ def test_the_schema_can_be_what_a_tool_answered() -> None:
     [
         (tool("other"), "no call of get_schema succeeded"),
         (tool("get_schema", {}, {}), "the result of get_schema in turn 1: there is nothing at /schema"),
+        (
+            tool("get_schema", {}, {"schema": {"error": "not today"}}),
+            "the result of get_schema in turn 1: it has no rule of JSON Schema, so every document would pass",
+        ),
+        (
+            tool("get_schema", {}, {"schema": {"truncated": True, "length": 9, "sha256": "x", "file": "f"}}),
+            "the result of get_schema in turn 1: a part of it was cut when it was recorded",
+        ),
         (tool("get_schema", {}, "oops", status="tool_error"), "no call of get_schema succeeded"),
     ],
 )
@@ -268,6 +300,13 @@ ERROR = {"pointer": "/virtualNetwork", "rule": "overlap", "message": "overlaps s
             "schema_validation.portal: the portal was not asked: no call of validate succeeded",
         ),
         ([validates({"a": 1}, False), submits({"a": 1})], "invalid", PASS, "the portal said invalid"),
+        ([validates('{"a": 1}', True), submits('{"a":1}')], "valid", PASS, "the portal said valid"),
+        (
+            [tool("validate", {"configuration": {"a": 1}}, '{"valid": true}'), submits({"a": 1})],
+            "valid",
+            PASS,
+            "the portal said valid",
+        ),
         (
             [validates({"a": 1}, "yes"), submits({"a": 1})],
             "valid",
@@ -316,6 +355,12 @@ def test_without_a_submission_the_portals_last_word_counts() -> None:
             {"submitted": {"tool": "c"}, "fileNameRules": {"pattern": "("}},
             "/fileNameRules/pattern: '(' is no regular expression: missing ), unterminated subpattern at position 0",
         ),
+        (
+            {"submitted": {"tool": "c"}, "schema": {"properites": {"a": {"type": "string"}}}},
+            "/schema: has no rule, so every document would pass; allowed: a schema with at least one rule of its "
+            "draft, such as type, required or properties",
+        ),
+        ({"submitted": {"tool": "c"}, "schema": True}, "/schema: has no rule, so every document would pass"),
         (
             {"submitted": {"tool": "c"}, "schema": {"properties": {"a": {"format": "datum"}}}},
             "/schema: unknown format 'datum' in the schema; allowed: ",
