@@ -55,6 +55,14 @@ def read_config(config: Mapping[str, Any]) -> Golden:
     semantic = config.get("semantic", {})
     by = cast(Semantics, semantic.get("by", "embedding"))
     overall = config.get("overall", {})
+    measured = {
+        "semantic": any(turn.message is not None for turn in turns),
+        "tool_correctness": any(turn.calls is not None for turn in turns),
+    }
+    for key in overall:
+        if not measured.get(key, True):
+            needed = "a turn with `message`" if key == "semantic" else "a turn with `tools`"
+            raise ConfigError(f"/overall/{key}", "is the mean of nothing: no turn is measured by it", needed)
     return Golden(
         turns=turns,
         extra_turns=config.get("extra_turns", "fail") == "allow",

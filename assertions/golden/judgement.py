@@ -26,7 +26,7 @@ from assertions.matching.selection import Seen, over_worlds, sorted_by_status
 from assertions.pull_requests.proof import message_text
 from assertions.run_check import judged
 from assertions.tool_calls.expected_calls import assign
-from assertions.verdict import CheckResult, NotEvaluated, Verdict, failed, passed
+from assertions.verdict import CheckResult, NotEvaluated, Verdict, failed, not_evaluated, passed
 from episodes.frozen import frozen
 from episodes.record import StopReason
 
@@ -128,7 +128,7 @@ def _tools(turn: ExpectedTurn, golden: Golden) -> Callable[..., CheckResult]:
         def judge_calls(made: Sequence[Seen]) -> CheckResult:
             table = [[pattern.match(one.call) for one in made] for pattern in patterns]
             chosen = assign(table, hopeful=False)
-            shares, problems = [], []
+            shares, problems, lost = [], [], []
             for row, (pattern, column) in enumerate(zip(patterns, chosen, strict=True)):
                 match = None if column is None else table[row][column]
                 right, considered = (0, 1) if match is None else match.share
@@ -137,9 +137,14 @@ def _tools(turn: ExpectedTurn, golden: Golden) -> Callable[..., CheckResult]:
                     problems.append(f"{pattern} is missing")
                 elif not match.fits:
                     problems.append(f"{pattern}: {match.mismatches[0].text}")
+                    if match.could_fit:
+                        lost.append(row)
             score = sum(shares) / len(shares) if shares else 1.0
             scores = {name: score}
             extra = [one for index, one in enumerate(made) if index not in set(chosen)]
+            hopeful = [1.0 if row in lost else share for row, share in enumerate(shares)]
+            if lost and score < golden.least_correctness <= sum(hopeful) / len(hopeful):
+                return not_evaluated(name, "; ".join(problems))
             if score < golden.least_correctness:
                 return failed(
                     name,

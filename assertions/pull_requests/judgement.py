@@ -14,16 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assertions.evidence import Evidence
 from assertions.pull_requests.hosted import State, from_host, from_result
-from assertions.pull_requests.proof import Claim, Created, claims, created_pull_requests
+from assertions.pull_requests.proof import Claim, Created, claims, created_pull_requests, unproven_creation
 from assertions.verdict import CheckResult, NotEvaluated, Verdict, conjunction, failed, not_evaluated, passed
 from episodes.pull_request_url import HOST_KINDS, parse
-
-if TYPE_CHECKING:
-    from episodes.record import ToolCall
 
 NAME = "pull_request"
 
@@ -44,12 +41,9 @@ def judge(evidence: Evidence, config: Mapping[str, Any]) -> CheckResult:
     if config.get("required", True) is False:
         if strange:
             return failed(NAME, f"no pull request may be created here, but {strange[0]} was")
-        unknown = [call for call in calls if call.status.executed is None and _named(call, config)]
-        if unknown and not created:
-            raise NotEvaluated(
-                f"{unknown[0].name} in turn {unknown[0].turn} never answered, so it may have created one"
-            )
-        return _none_wanted(created, claimed)
+        result = _none_wanted(created, claimed)
+        doubt = unproven_creation(episode, calls, _texts(config.get("created_by"))) if result.passed else ""
+        return not_evaluated(NAME, doubt) if doubt else result
     if strange:
         known = f"it is not the address of a pull request of a known host ({', '.join(HOST_KINDS)})"
         return conjunction(NAME, [_fail(f"{NAME}.created", f"{strange[0]} was created, but {known}")], "")
@@ -216,10 +210,6 @@ def _path_matches(path: str, pattern: str) -> bool:
         for piece in re.split(r"(\*\*/?|\*|\?)", pattern.lstrip("/"))
     )
     return re.fullmatch(expression, path, re.DOTALL) is not None
-
-
-def _named(call: ToolCall, config: Mapping[str, Any]) -> bool:
-    return any(fnmatchcase(call.name, pattern) for pattern in _texts(config.get("created_by")))
 
 
 def _pass(name: str, reason: str) -> CheckResult:

@@ -63,6 +63,41 @@ def created_pull_requests(
     return tuple(found.values())
 
 
+READING_TOOLS = (
+    "get_*", "list_*", "read_*", "search_*", "find_*", "fetch_*", "query_*", "describe_*", "show_*", "view_*",
+    "validate_*", "check_*",
+)  # fmt: skip
+"""Tools that create nothing, by their names."""
+
+
+def unproven_creation(episode: Episode, calls: Sequence[ToolCall], creating_tools: Sequence[str]) -> str:
+    """Why a pull request may exist that the record does not prove; empty when there is no sign of one.
+
+    Without `creating_tools`, every tool that does not just read by its name may have created one. A record of ours (it
+    has a `step_id`) lists what the answers proved; in another one an address in an answer may be a new one.
+    """
+    for call in calls:
+        if creating_tools:
+            if not _any_fits(creating_tools, call.name):
+                continue
+        elif _any_fits(READING_TOOLS, call.name):
+            continue
+        where = f"{call.name} in turn {call.turn}"
+        if call.status.executed is None:
+            return f"{where} never answered, so it may have created one"
+        if call.status is not ToolStatus.OK:
+            continue
+        if creating_tools:
+            return f"{where} went well, and its result in the record shows no pull request that is known"
+        if not episode.step_id and (shown := next(find_in_value(call.result), None)) is not None:
+            return f"{where} answered with {shown.text}, which it may have created; say so with `created_by`"
+    return ""
+
+
+def _any_fits(patterns: Sequence[str], name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
 def claims(episode: Episode, calls: Sequence[ToolCall], output: str) -> tuple[Claim, ...]:
     """Every address that the agent wrote, each once. A record without messages is read from the plain `output`."""
     written = _written(episode.messages) if episode.messages else [(url, 0, "") for url in find_all(output)]

@@ -270,3 +270,28 @@ def test_a_wrong_config_names_the_key_and_what_is_allowed(config: dict[str, Any]
     with pytest.raises(ConfigError) as caught:
         check_config("golden_turn", config, {})
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("measure", "turn", "needed"),
+    [
+        ("semantic", {"tools": ["a"]}, "a turn with `message`"),
+        ("tool_correctness", {"message": "Hello."}, "a turn with `tools`"),
+    ],
+)
+def test_a_mean_over_what_no_turn_measures_is_a_mistake(measure: str, turn: dict[str, Any], needed: str) -> None:
+    result = judge(talk(ASKS, calls=(tool("a"),)), turn, overall={measure: 1})
+    assert result.reason == (
+        f"NOT EVALUATED: case C01, config of golden_turn, /overall/{measure}: is the mean of nothing: no turn is "
+        f"measured by it; allowed: {needed}"
+    )
+
+
+def test_arguments_that_were_cut_in_the_record_neither_fit_nor_fail() -> None:
+    cut = {"truncated": True, "length": 9, "sha256": "x", "file": "f"}
+    turn = {"tools": [{"tool": "create", "args": {"text": "long", "draft": True}}]}
+    result = judge(talk(ASKS, calls=(tool("create", {"text": cut, "draft": True}),)), turn)
+    assert result.verdict is NOT_EVALUATED
+    assert result.reason.endswith("the value at /text was cut when it was recorded")
+    wrong = judge(talk(ASKS, calls=(tool("create", {"text": cut, "draft": False}),)), turn)
+    assert wrong.verdict is FAIL

@@ -259,9 +259,33 @@ def test_a_blocked_case_passes_only_when_nothing_was_created() -> None:
 
 def test_a_creating_call_without_an_answer_leaves_a_blocked_case_open() -> None:
     evidence = conversation(creates(None, status="transport_error"), messages=[says("assistant", "Hm.")])
-    assert judge(evidence, {"required": False, "created_by": "create"}).reason == (
-        "NOT EVALUATED: create in turn 1 never answered, so it may have created one"
+    for config in ({"required": False, "created_by": "create"}, {"required": False}):
+        assert judge(evidence, config).reason == (
+            "NOT EVALUATED: create in turn 1 never answered, so it may have created one"
+        )
+    reading = conversation(tool("get_spoke", status="transport_error"), messages=[says("assistant", "Hm.")])
+    assert judge(reading, {"required": False}).verdict is PASS
+
+
+def test_a_foreign_record_whose_tools_answer_with_an_address_does_not_prove_that_none_was_created() -> None:
+    ours = conversation(creates(), messages=[says("assistant", f"Done: {URL}")])
+    assert ours.episode is not None
+    foreign = Evidence(replace(ours.episode, step_id=""))
+    assert judge(foreign, {"required": False}).reason == (
+        f"NOT EVALUATED: create in turn 1 answered with {URL}, which it may have created; say so with `created_by`"
     )
+    assert judge(foreign, {"required": False, "created_by": "create"}).verdict is FAIL
+    reading = Evidence(replace(ours.episode, step_id="", tool_calls=(tool("get_pull_request", {}, RESULT),)))
+    assert judge(reading, {"required": False}).verdict is PASS
+
+
+@pytest.mark.parametrize("result", [{"id": 7}, {"truncated": True, "length": 9, "sha256": "x", "file": "f"}, None])
+def test_a_creating_tool_that_went_well_without_a_known_address_leaves_a_blocked_case_open(result: Any) -> None:
+    config = {"required": False, "created_by": ["create"]}
+    assert judge(conversation(creates(result)), config).reason == (
+        "NOT EVALUATED: create in turn 1 went well, and its result in the record shows no pull request that is known"
+    )
+    assert judge(conversation(creates(result, status="tool_error")), config).verdict is PASS
 
 
 def test_a_record_without_messages_is_read_by_its_plain_answer() -> None:
