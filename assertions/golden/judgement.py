@@ -123,6 +123,8 @@ def _tools(turn: ExpectedTurn, golden: Golden) -> Callable[..., CheckResult]:
 
     def check(evidence: Evidence, _: Mapping[str, Any]) -> CheckResult:
         patterns = [pattern.resolved(evidence) for pattern in turn.calls or ()]
+        if any(call.turn < 1 for call in evidence.calls()):
+            raise NotEvaluated("the record does not say in which turn each tool was called")
         seen = [Seen(number, call) for number, call in enumerate(evidence.calls(), 1) if call.turn == turn.number]
 
         def judge_calls(made: Sequence[Seen]) -> CheckResult:

@@ -74,7 +74,7 @@ def _one(
         if not verdicts.findings:
             return CheckResult(name, Verdict.PASS, 1.0, f"{NOTHING_CLAIMED} nothing is claimed", {}, (), details)
         unsupported = [finding.text for finding in verdicts.findings if not finding.holds]
-        share = 1.0 - len(unsupported) / len(verdicts.findings)
+        share = (len(verdicts.findings) - len(unsupported)) / len(verdicts.findings)
         head = f"{len(verdicts.findings) - len(unsupported)} of {len(verdicts.findings)} claims are supported"
         if share >= threshold:
             return CheckResult(name, Verdict.PASS, share, head, {name: share}, (), details)

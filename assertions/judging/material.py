@@ -31,6 +31,7 @@ class Answer:
     context: str
     context_is_cut: bool
     used_tools: bool
+    """A call of a record that does not know turns may have been in any."""
 
 
 def answer_text(evidence: Evidence, scope: str) -> str:
@@ -91,7 +92,7 @@ def answers(evidence: Evidence) -> list[Answer]:
                     text=said[-1],
                     context=context[-MAX_CONTEXT:],
                     context_is_cut=len(context) > MAX_CONTEXT or _CUT.search(context) is not None,
-                    used_tools=any(call.turn == turn and call.status.executed is not False for call in calls),
+                    used_tools=any(call.turn in (turn, 0) and call.status.executed is not False for call in calls),
                 )
             )
         before += messages

@@ -295,3 +295,9 @@ def test_arguments_that_were_cut_in_the_record_neither_fit_nor_fail() -> None:
     assert result.reason.endswith("the value at /text was cut when it was recorded")
     wrong = judge(talk(ASKS, calls=(tool("create", {"text": cut, "draft": False}),)), turn)
     assert wrong.verdict is FAIL
+
+
+def test_calls_of_no_known_turn_leave_the_tools_of_each_turn_open() -> None:
+    result = judge(talk(ASKS, calls=(tool("delete", turn=0),)), {"tools": []})
+    assert result.reason.endswith("the record does not say in which turn each tool was called")
+    assert result.verdict is NOT_EVALUATED

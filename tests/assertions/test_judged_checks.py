@@ -291,6 +291,19 @@ def test_without_tool_calls_there_is_nothing_to_hold_an_answer_against(monkeypat
     assert grade("groundedness", groundedness, conversation(known=False), {}).verdict is NOT_EVALUATED
 
 
+def test_calls_of_no_known_turn_may_be_what_any_answer_rests_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = conversation(tool("read_doc", {}, "…", turn=0), messages=turn(1, "It is so."))
+    with judge_says(monkeypatch, claims(False)):
+        result = grade("groundedness", groundedness, evidence, {})
+    assert result.reason == "turn 1: 0 of 1 claims are supported; not supported: claim 1"
+
+
+def test_a_share_of_claims_is_not_missed_by_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = conversation(tool("read_doc"), messages=turn(1, "It is so.", "A deployment creates a virtual network."))
+    with judge_says(monkeypatch, claims(True, False, False, False, False)):
+        assert grade("groundedness", groundedness, evidence, {"threshold": 0.2}).verdict is PASS
+
+
 @pytest.mark.parametrize("result", ["x" * (MAX_CONTEXT + 10), "start\n[cut: 5 of 90 characters, SHA-256 ab]"])
 def test_an_unsupported_claim_is_not_held_against_an_agent_whose_sources_were_cut(
     result: str, monkeypatch: pytest.MonkeyPatch
