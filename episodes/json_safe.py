@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +18,8 @@ MAX_SAFE_INTEGER = 2**53 - 1
 
 INTEGER_TAG = "$int"
 """Key of the object that stands for a larger integer: ``{"$int": "9007199254740993"}``."""
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 
 
 def encode(value: Any, warnings: list[str], path: str = "") -> Any:
@@ -89,5 +92,10 @@ def _encode_text(text: str, warnings: list[str], path: str) -> str:
         text.encode("utf-8")
     except UnicodeEncodeError:
         warnings.append(f"{path or '/'}: an unpaired surrogate was replaced by U+FFFD")
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+        return in_utf8(text)
     return text
+
+
+def in_utf8(text: str) -> str:
+    """The text with U+FFFD for every unpaired surrogate, which JSON can hold and UTF-8 can not."""
+    return _HALF_A_PAIR.sub("\ufffd", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -11,6 +12,7 @@ import httpx2
 import openai
 
 from endpoints import ModelEndpoint
+from episodes.json_safe import in_utf8
 from models.entra import entra_tokens
 from models.http_calls import BadStatus, NoAnswer, Post
 from models.protocol import Model
@@ -53,7 +55,14 @@ def _post_through(client: openai.AsyncOpenAI) -> Post:
         try:
             # The client's typed methods walk through every message and every tool schema of each request, which takes
             # longer than the request itself; the plain verb sends the body as it is.
-            answer = await client.post(path, cast_to=httpx2.Response, body=body, options={"timeout": timeout})
+            try:
+                answer = await client.post(path, cast_to=httpx2.Response, body=body, options={"timeout": timeout})
+            except UnicodeEncodeError:
+                # Half a surrogate pair that somebody said can not be sent. The record shows it, and warns, in this way.
+                text = in_utf8(json.dumps(body, ensure_ascii=False))
+                answer = await client.post(
+                    path, cast_to=httpx2.Response, body=json.loads(text), options={"timeout": timeout}
+                )
         except openai.APITimeoutError:
             raise NoAnswer("timeout", f"no answer within {timeout:.1f} s") from None
         except openai.APIConnectionError as error:

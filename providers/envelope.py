@@ -18,6 +18,7 @@ from typing import Any
 
 from endpoints.redaction import brief, redact_value
 from endpoints.settings import home
+from episodes.json_safe import in_utf8
 from episodes.record import Episode, StopReason
 from models.config_values import ModelSettingsError
 from models.deadline import Deadline
@@ -243,7 +244,7 @@ def _result(recorder: Recorder, output: str | None) -> dict[str, Any]:
     text = output if output is not None else transcript(episode.messages)
     result: dict[str, Any] = {
         # promptfoo runs no assertion on an empty output, so an episode without a word says why it has none.
-        "output": _short(text) or f"(nothing was said; stop reason: {episode.stop_reason})",
+        "output": in_utf8(_short(text)) or f"(nothing was said; stop reason: {episode.stop_reason})",
         "metadata": episode.to_metadata(),
         "tokenUsage": _token_usage(episode),
     }
@@ -251,7 +252,8 @@ def _result(recorder: Recorder, output: str | None) -> dict[str, Any]:
     if cost is not None:
         result["cost"] = cost
     if episode.stop_reason in MACHINERY:
-        result["error"] = f"{episode.stop_reason}: {recorder.problem or 'the episode did not say why it ended'}"
+        problem = recorder.problem or "the episode did not say why it ended"
+        result["error"] = in_utf8(f"{episode.stop_reason}: {problem}")
     masked: dict[str, Any] = redact_value(result)
     return masked
 

@@ -27,14 +27,14 @@ MAX_ERRORS = 5
 
 
 class UnreadableArguments(ValueError):
-    """The arguments are not a JSON object. The text says what they are instead."""
+    """The arguments are not a JSON object that can be sent. The text says what they are instead."""
 
 
 def read_arguments(raw: str, schema: Mapping[str, Any], *, cut_off: bool) -> dict[str, Any]:
     """Parse the raw text; `cut_off` says that the model's answer ended at its token limit.
 
     Raises:
-        UnreadableArguments: it is no JSON object.
+        UnreadableArguments: it is no JSON object, or one that can not be sent.
     """
     if not raw.strip():
         required = schema.get("required") or []
@@ -51,6 +51,12 @@ def read_arguments(raw: str, schema: Mapping[str, Any], *, cut_off: bool) -> dic
     if not isinstance(value, dict):
         kind = {list: "list", str: "string", bool: "boolean", type(None): "null"}.get(type(value), "number")
         raise UnreadableArguments(f"the arguments must be a JSON object, found a {kind}")
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise UnreadableArguments(
+            "a text in the arguments holds half a surrogate pair, which can not be sent"
+        ) from None
     return value
 
 

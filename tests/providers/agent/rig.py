@@ -52,7 +52,8 @@ class Rig:
                 "test": {"metadata": {"id": "C01"}},
             },
         )
-        json.dumps(raw, allow_nan=False)
+        # As promptfoo writes it.
+        json.dumps(raw, allow_nan=False, ensure_ascii=False).encode("utf-8")
         return Result(raw, Episode.from_metadata(raw["metadata"]))
 
     def ledger(self) -> list[dict[str, Any]]:

@@ -160,3 +160,25 @@ def test_a_change_of_anything_that_matters_changes_its_fingerprint_and_nothing_e
     assert {key for key in first if first[key] != warm[key]} == {"temperature"}
     assert {key for key in first if first[key] != skilled[key]} == {"skills"}
     assert {"agent", "instructions", "model", "tools", "limits", "pack", "case"} <= set(first)
+
+
+HALF = "half \ud83d"
+"""A pair of surrogates of which one is missing: JSON can say it, UTF-8 can not."""
+
+
+def test_half_a_surrogate_pair_in_an_answer_costs_no_record(desk: Desk) -> None:
+    with desk.rig(Say(HALF)) as (rig, _):
+        result = rig.run()
+    assert (result.error, result.output) == ("", "half \ufffd")
+    assert "/messages/1/content: an unpaired surrogate was replaced by U+FFFD" in result.episode.warnings
+
+
+def test_half_a_surrogate_pair_can_be_said_again_to_model_and_tools(desk: Desk) -> None:
+    calls = [("add", {"a": 1, "b": 2}), ("create_pull_request", {"title": HALF})]
+    with desk.rig(Say(HALF, calls=calls), Say("done")) as (rig, model):
+        result = rig.run(HALF)
+    assert (result.error, result.output) == ("", "done")
+    assert result.statuses == [("add", "ok"), ("create_pull_request", "parse_error")]
+    problem = (result.episode.tool_calls or ())[1].problem
+    assert "a text in the arguments holds half a surrogate pair, which can not be sent" in problem
+    assert [message["content"] for message in model.asked[1].body["messages"]][1:3] == ["half \ufffd"] * 2
