@@ -125,8 +125,8 @@ def grade_all(
 ) -> Iterator[Graded]:
     """Judge each conversation by the checks of its case, one after the other as they come.
 
-    `cases` are known by their ids; a conversation that names none belongs to `default_case`. Raises nothing but what
-    `recorded` raises.
+    `cases` are known by their ids; a conversation that names none belongs to `default_case`. An episode that broke off
+    is not evaluated: in a run it is an error, and no assertion looks at it. Raises nothing but what `recorded` raises.
     """
     for one in recorded:
         case_id = one.case_id or default_case
@@ -136,6 +136,11 @@ def grade_all(
             yield Graded(one, Verdict.NOT_EVALUATED, problem)
         elif one.episode is None:
             yield Graded(one, Verdict.NOT_EVALUATED, f"{case_id}: {one.problem}", (), case.left_out)
+        elif one.episode.stop_reason.broke_off:
+            problem = (
+                f"{case_id}: the episode broke off ({one.episode.stop_reason}), which says nothing about the agent"
+            )
+            yield Graded(one, Verdict.NOT_EVALUATED, problem, (), case.left_out)
         elif not case.checks:
             yield Graded(one, None, "", (), case.left_out)
         else:

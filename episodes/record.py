@@ -74,6 +74,16 @@ class StopReason(StrEnum):
     SIMULATOR_DEFECT = "simulator_defect"
     """The simulated user, or the judge of a simulation's steps, gave nothing usable."""
 
+    @property
+    def broke_off(self) -> bool:
+        """It says nothing about the agent: such a row is an error for promptfoo, neither a failure nor a pass."""
+        return self in _BROKE_OFF
+
+
+_BROKE_OFF = frozenset(
+    {StopReason.PROVIDER_ERROR, StopReason.TOOL_UNAVAILABLE, StopReason.DEADLINE, StopReason.SIMULATOR_DEFECT}
+)
+
 
 @frozen
 class ToolCall:

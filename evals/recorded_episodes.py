@@ -78,8 +78,9 @@ def _recorded(item: Any, shape: str, tagged: bool) -> Recorded:
             return Recorded(case_id or episode.case_id, episode, _output(output, episode))
     if response or "testCase" in row:
         foreign = _mapping(response.get("metadata"))
-        if not foreign:
-            return Recorded(case_id, None, "", str(row.get("error") or "the row has no record"))
+        if not foreign or response.get("error"):
+            problem = response.get("error") or row.get("error") or "the row has no record"
+            return Recorded(case_id, None, "", str(problem))
         return Recorded(case_id, read_foreign(foreign, shape), _output(response.get("output"), None))
     return _foreign(case_id, item, row, shape)
 

@@ -36,10 +36,7 @@ from providers.warm_up import WrongPython, ready
 
 logger = get_logger()
 
-MACHINERY = frozenset(
-    {StopReason.PROVIDER_ERROR, StopReason.TOOL_UNAVAILABLE, StopReason.DEADLINE, StopReason.SIMULATOR_DEFECT}
-)
-"""Reasons that say nothing about the agent: such a row is an error for promptfoo, not a failure."""
+MACHINERY = frozenset(reason for reason in StopReason if reason.broke_off)
 
 MAX_OUTPUT = 1_000_000
 """Characters of an output; promptfoo and its viewer hold several copies of it."""

@@ -48,16 +48,21 @@ def read_foreign(value: Any, shape: str = "auto") -> Episode:
 def from_context(output: Any, context: Mapping[str, Any], metadata: Mapping[str, Any]) -> Episode | None:
     """What promptfoo's assertion context tells about a foreign provider's calls; None when it tells nothing at all.
 
-    Looked at in this order: the provider's own list of calls, its messages, the trace, the output.
+    Looked at in this order: the provider's own list of calls, its messages, the trace, the output. The first that tells
+    of calls counts, also where one before it says that there were none.
     """
-    messages = metadata.get("messages")
-    for value in (metadata, messages, context.get("trace"), output):
-        if value and any(adapter.matches(value) for adapter in ADAPTERS):
-            found = read_foreign(value)
-            if value is messages and not found.tool_calls:
-                # Several providers keep the texts only: messages without calls do not say that there were none.
-                trace = context.get("trace")
-                known = read_foreign(trace).tool_calls if otel_spans.matches(trace) else None
-                return replace(found, tool_calls=known)
-            return found
-    return None
+    sources = {"calls": metadata, "messages": metadata.get("messages"), "trace": context.get("trace"), "output": output}
+    found = {
+        name: read_foreign(value)
+        for name, value in sources.items()
+        if value and any(adapter.matches(value) for adapter in ADAPTERS)
+    }
+    texts = found.get("messages")
+    for name, episode in found.items():
+        if episode.tool_calls:
+            return replace(texts, tool_calls=episode.tool_calls) if texts and name == "trace" else episode
+    if texts is not None and ("calls" not in found or texts.tool_calls is None):
+        # Several providers keep the texts only: messages without calls do not say that there were none.
+        traced = found.get("trace")
+        return replace(texts, tool_calls=None if texts.tool_calls is None or traced is None else traced.tool_calls)
+    return next(iter(found.values()), None)

@@ -334,6 +334,14 @@ def test_assertions_read_what_a_foreign_provider_left_in_promptfoos_context() ->
     # Texts without calls do not say that there were none; a trace beside them does.
     assert verdict({"metadata": texts}) is Verdict.NOT_EVALUATED
     assert verdict({"metadata": texts, "trace": {"spans": [tool_span]}}) is Verdict.FAIL
+    # An empty list beside another source that tells of a call is no proof, and neither is one beside a riddle.
+    riddle = [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "delete", "input": {}}]}]
+    assert verdict({"metadata": {"toolCalls": []}}) is Verdict.PASS
+    assert verdict({"metadata": {"toolCalls": [], **texts}}) is Verdict.PASS
+    assert verdict({"metadata": {"toolCalls": []}, "trace": {"spans": []}}) is Verdict.PASS
+    assert verdict({"metadata": {"toolCalls": []}, "trace": {"spans": [tool_span]}}) is Verdict.FAIL
+    assert verdict({"metadata": {"toolCalls": [], "messages": riddle}}) is Verdict.NOT_EVALUATED
+    assert verdict({"metadata": {"messages": riddle}, "trace": {"spans": [other_span]}}) is Verdict.PASS
 
 
 def test_a_foreign_episode_survives_the_way_through_promptfoo() -> None:

@@ -22,7 +22,7 @@ from assertions.matching.value_match import match_arguments
 from assertions.verdict import CheckResult
 from bench.bulk_episodes import HARMLESS, WRONG, generate
 from bench.bulk_ours import config_of, episode_of
-from episodes.record import ToolCall
+from episodes.record import StopReason, ToolCall
 from tests.assertions.makers import call, evidence_of
 from tests.support.laws import law
 
@@ -205,6 +205,18 @@ def test_what_can_not_be_graded_says_why() -> None:
         (None, "", ("rubric",)),
     ]
     assert [one.verdict for one in grade_all({"C01": case}, recorded[1:2], "C01")] == [Verdict.PASS]
+
+
+@pytest.mark.parametrize("reason", list(StopReason))
+def test_an_episode_that_broke_off_is_neither_a_pass_nor_a_failure(reason: StopReason) -> None:
+    case = prepare([("tool_not_executed", {"tools": ["x"]})], {})
+    recorded = Recorded("C01", replace(evidence_of(["a"]).record(), stop_reason=reason))
+    [graded] = grade_all({"C01": case}, [recorded])
+    if reason in ("provider_error", "tool_unavailable", "deadline", "simulator_defect"):
+        problem = f"C01: the episode broke off ({reason}), which says nothing about the agent"
+        assert (graded.verdict, graded.reason) == (Verdict.NOT_EVALUATED, problem)
+    else:
+        assert graded.verdict is Verdict.PASS
 
 
 def test_nothing_is_read_ahead() -> None:

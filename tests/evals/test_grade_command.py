@@ -191,6 +191,7 @@ def test_results_of_promptfoo_are_graded_again(cases: Path, tmp_path: Path) -> N
         ({"items": [{"type": "message", "role": "user", "content": "x"}, {"type": "odd_call"}]}, Exit.NOT_EVALUATED),
         ({"trace": {"spans": []}}, Exit.NOT_EVALUATED),
         ({"response": {"output": "x", "metadata": {"toolCalls": []}}}, Exit.PASSED),
+        ({"response": {"error": "timeout", "output": "x", "metadata": {"toolCalls": []}}}, Exit.NOT_EVALUATED),
         ({"nonsense": 1}, Exit.NOT_EVALUATED),
     ],
 )
