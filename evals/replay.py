@@ -15,9 +15,9 @@ def only_replays() -> bool:
     mode = value("EVALS_CASSETTES")
     if mode is None or mode == "off":
         return False
-    from models.cassettes.modes import CassetteMode, parse_mode
+    from models.cassettes.modes import CassetteMode
 
-    try:
-        return parse_mode(mode, "EVALS_CASSETTES") is CassetteMode.NONE
-    except ValueError as problem:
-        raise CommandError(f"{problem} (or off)") from None
+    allowed = [*CassetteMode, "off"]
+    if mode not in allowed:
+        raise CommandError(f"EVALS_CASSETTES: expected one of {', '.join(allowed)}, found {mode!r}")
+    return mode == CassetteMode.NONE

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 NOT_EVALUATED = "NOT EVALUATED:"
+
+_CRASHED = ("Error running Python script:", "Python code execution failed:")
+"""How promptfoo words that an assertion's own program broke down. It counts that as a failed check."""
 """How the reason of a check begins that could not be made."""
 
 _FAILURE_IS_AN_ERROR = 2
@@ -189,7 +192,7 @@ def _judged(row: Mapping[str, Any]) -> tuple[Status, str]:
         return Status.ERRORED, error or "no reason was given"
     grading = _mapping(row.get("gradingResult"))
     reasons = list(_failing(grading)) or [str(grading.get("reason") or error or "no reason was given")]
-    failed = [reason for reason in reasons if not reason.startswith(NOT_EVALUATED)]
+    failed = [reason for reason in reasons if not reason.startswith((NOT_EVALUATED, *_CRASHED))]
     if failed:
         return Status.FAILED, failed[0]
     return Status.NOT_EVALUATED, reasons[0].removeprefix(NOT_EVALUATED).strip()

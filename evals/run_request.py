@@ -123,7 +123,8 @@ def _values_of(name: str, rest: list[str]) -> list[str]:
         from formats.problems import nearest
 
         known = [*BY_NAME, *_MODELS, "--device"]
-        raise CommandError(f"There is no flag {name}{nearest(name, known)}. `npm run evals -- run --help` lists ours.")
+        hint = nearest(name, known) or "."
+        raise CommandError(f"There is no flag {name}{hint} `npm run evals -- run --help` lists ours.")
     if flag.takes == "one":
         return [_value_of(name, rest)]
     values: list[str] = []

@@ -66,7 +66,7 @@ def choose(names: Sequence[str], known: Mapping[str, Suite]) -> list[Suite]:
         if name not in known:
             from formats.problems import nearest
 
-            raise CommandError(f"There is no suite {name}{nearest(name, known)}; there are {', '.join(known)}.")
+            raise CommandError(f"There is no suite {name}{nearest(name, known) or '.'} There are {', '.join(known)}.")
     chosen = [known[name] for name in wanted]
     for suite in chosen:
         _refuse_credentials(suite.config)

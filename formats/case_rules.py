@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from formats.assertion_configs import is_ours
-from formats.problems import Problem, nearest
+from formats.file_paths import missing
+from formats.problems import Problem, nearest, shortest
 from formats.tool_names import is_offered, named_tools
 from formats.yaml_document import Document, Step
 
@@ -72,6 +73,13 @@ def problems_of_case(case: Case, offered: Collection[str]) -> Iterator[Problem]:
     yield from _placeholders(case, case.variables)
     yield from _credentials(case, (), case.test)
     for position, assertion in enumerate(case.assertions):
+        file = missing(assertion.get("value"), case.document.file.parent)
+        if file is not None:
+            hint = nearest(file.name, (one.name for one in file.parent.glob("*")))
+            yield case.problem(
+                ["assert", position, "value"],
+                f"assert[{position + 1}].value: there is no file {file.name} in {shortest(file.parent)}{hint}",
+            )
         for path, name in named_tools(assertion.get("config")):
             if not is_offered(name, offered):
                 yield case.problem(

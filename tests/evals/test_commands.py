@@ -46,6 +46,7 @@ def test_all_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["rum"], "There is no command rum; there are run, view, doctor, cleanup, real, "),
         (["view", "--prt", "1"], "evals view: unrecognized arguments: --prt 1. See `npm run evals -- view --help`.\n"),
+        (["view", "--port", "99999"], "--port 99999: a port is a number from 1 to 65535.\n"),
         (["doctor", "now"], "evals doctor: unrecognized arguments: now. See `npm run evals -- doctor --help`.\n"),
     ],
 )
@@ -54,6 +55,16 @@ def test_a_wrong_line_ends_with_5_and_a_sentence(
 ) -> None:
     assert main(words) == Exit.SETUP
     assert capsys.readouterr().err.startswith(sentence)
+
+
+def test_a_port_in_use_is_said_with_the_way_to_another(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["view", "--port", str(port)]) == Exit.SETUP
+    assert capsys.readouterr().err == (
+        f"Port {port} of this machine is in use, perhaps by another viewer: look at http://127.0.0.1:{port}, or choose "
+        "another port with `npm run eval:view -- --port N`.\n"
+    )
 
 
 def test_the_viewer_is_reachable_from_this_machine_only(demo: Demo) -> None:

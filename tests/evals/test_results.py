@@ -59,6 +59,16 @@ def test_a_row_tells_suite_case_group_and_scores(tmp_path: Path) -> None:
     [
         (failed((True, "fine"), (False, "turn 2: unexpected call")), Status.FAILED, "turn 2: unexpected call"),
         (failed((False, "NOT EVALUATED: no telemetry")), Status.NOT_EVALUATED, "no telemetry"),
+        (
+            failed((False, "Error running Python script: KeyError: 'a'\nStack Trace: Error: at run.js:3")),
+            Status.NOT_EVALUATED,
+            "Error running Python script: KeyError: 'a'\nStack Trace: Error: at run.js:3",
+        ),
+        (
+            failed((False, "Python code execution failed: no python")),
+            Status.NOT_EVALUATED,
+            "Python code execution failed: no python",
+        ),
         (failed((False, "NOT EVALUATED: no telemetry"), (False, "wrong")), Status.FAILED, "wrong"),
         (row(success=False, failureReason=2, error="the model is gone"), Status.ERRORED, "the model is gone"),
         (row(success=False, failureReason=2), Status.ERRORED, "no reason was given"),

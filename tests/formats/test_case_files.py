@@ -24,12 +24,18 @@ GOOD = """\
     facts: {cost center: CC-1}
   assert:
     - type: python
-      value: file://../checks/contract.py
+      value: file://checks/contract.py
       config:
         tool_sequence: {steps: [get_spoke, {tool: create_*}]}
         tool_not_executed: [complete_pull_request]
         argument_match: {tool: create_spoke_pull_request, expected: {tool: a value and no name}}
 """
+
+
+@pytest.fixture(autouse=True)
+def an_assertion_of_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "contract.py").touch()
 
 
 @pytest.fixture
@@ -120,6 +126,16 @@ def test_a_good_file_has_no_problems(tmp_path: Path, checkout: Path) -> None:
             "steps: [get_spok,",
             ["first.yaml:10: no server offers a tool get_spok; did you mean get_spoke?; known are "],
         ),
+        (
+            "file://checks/contract.py",
+            "file://checks/contrakt.py",
+            ["first.yaml:8: assert[1].value: there is no file contrakt.py in "],
+        ),
+        (
+            "file://checks/contract.py",
+            "file://checks/contrakt.py:judge",
+            ["first.yaml:8: assert[1].value: there is no file contrakt.py in "],
+        ),
         ("{tool: create_*}", "{tool: delete_*}", ["first.yaml:10: no server offers a tool delete_*; known are "]),
         (
             "tool_not_executed: [complete_pull_request]",
@@ -196,7 +212,7 @@ def test_all_problems_of_all_files_come_at_once_in_order(tmp_path: Path) -> None
 def test_a_test_for_promptfoo_is_tied_to_its_suite_and_finds_its_files(tmp_path: Path, checkout: Path) -> None:
     file = tmp_path / "suite" / "cases.yaml"
     file.parent.mkdir()
-    file.write_text(GOOD, encoding="utf-8")
+    file.write_text(changed("file://checks", "file://../checks"), encoding="utf-8")
     (case,) = read_cases([file], checkout=checkout)
     test = as_test(case, "the-agent", "the-suite")
     assert test["providers"] == ["the-agent"]
@@ -238,7 +254,7 @@ def test_the_entry_reads_several_files_in_their_order_and_ties_each_to_its_provi
     for name, case in (("second", "T01"), ("first", "T02")):
         (tmp_path / name).mkdir()
         files.append(tmp_path / name / "cases.yaml")
-        files[-1].write_text(GOOD.replace("T01", case), encoding="utf-8")
+        files[-1].write_text(GOOD.replace("T01", case).replace("file://checks", "file://../checks"), encoding="utf-8")
     made = generate({"suites": [{"file": str(file), "provider": file.parent.name} for file in files]})
     assert [(test["metadata"]["suite"], test["providers"]) for test in made] == [
         ("second", ["second"]),
