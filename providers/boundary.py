@@ -169,12 +169,12 @@ def _cassette(options: Mapping[str, Any], base_path: Path, identity: CaseIdentit
     if not isinstance(data, Mapping):
         raise ConfigurationProblem(f"config.cassette: expected a mode or a mapping with {', '.join(CASSETTE_KEYS)}")
     check_keys(data, CASSETTE_KEYS, "config.cassette.")
-    if from_environment == OFF or (not from_environment and (wanted is None or data.get("mode") == OFF)):
-        return None
     mode = CassetteMode.NONE if os.environ.get("CI") else CassetteMode.ONCE
     try:
         if data.get("mode") not in (None, OFF):
             mode = parse_mode(data["mode"], "config.cassette.mode")
+        if from_environment == OFF or (not from_environment and (wanted is None or data.get("mode") == OFF)):
+            return None
         if from_environment:
             mode = parse_mode(from_environment, MODE_VARIABLE)
     except ValueError as problem:

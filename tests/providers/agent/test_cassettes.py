@@ -208,6 +208,13 @@ def test_a_misspelt_mode_is_an_error_that_names_the_modes(studio: Studio, wrong:
     assert "none, once, new_episodes, all" in result.error or "mode, folder, name" in result.error
 
 
+def test_a_misspelt_mode_is_an_error_too_where_the_run_turns_recordings_off(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALS_CASSETTES", "off")
+    assert "config.cassette.mode: expected one of none, once" in studio.replay(cassette="onec").error
+
+
 def test_a_creating_tool_is_never_replayed_as_if_it_had_created(studio: Studio) -> None:
     script = (Say(calls=[("create_pull_request", {"title": "x"})]), Say("done"))
     recorded = studio.record(*script)
