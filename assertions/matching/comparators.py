@@ -54,6 +54,13 @@ class Expect:
     def holds(self, actual: Any) -> bool:
         return all(comparator.holds(actual) for comparator in self.comparators)
 
+    def turns_on_parts(self, actual: Any) -> bool:
+        """What does not hold compares the value's parts, so that a part which was lost may be all that is wrong."""
+        return all(comparator.holds(actual) or comparator.name in _COMPARE_PARTS for comparator in self.comparators)
+
+
+_COMPARE_PARTS = frozenset({"contains", "equals", "one_of"})
+
 
 def read_expected(value: Any, key: str) -> Any:
     """Turn every `{$name: argument}` inside an expected value into an `Expect`; `key` is its place in the config.

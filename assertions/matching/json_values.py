@@ -40,6 +40,17 @@ def why_unknown(value: Any) -> str:
     return value.why if isinstance(value, Unknown) else ""
 
 
+def why_unknown_within(value: Any) -> str:
+    """As `why_unknown`, of the value or of anything inside it."""
+    if why := why_unknown(value):
+        return why
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    inner = next(filter(None, map(why_unknown_within, parts)), "")
+    return inner if not inner or inner.startswith(_PART) else f"{_PART}{inner}"
+
+
+_PART = "has a part that "
+
 _KINDS: dict[type, Kind] = {
     NoneType: "null",
     bool: "boolean",

@@ -10,7 +10,17 @@ from assertions.matching.assignment import largest_matching
 from assertions.matching.comparators import TEXT_FORMS, Expect, near, read_as
 from assertions.matching.differences import different, extra, missing, unexpected, unknown
 from assertions.matching.globs import has_wildcard
-from assertions.matching.json_values import MISSING, NO_TWIN, Missing, Twins, json_equal, kind_of, shown, why_unknown
+from assertions.matching.json_values import (
+    MISSING,
+    NO_TWIN,
+    Missing,
+    Twins,
+    json_equal,
+    kind_of,
+    shown,
+    why_unknown,
+    why_unknown_within,
+)
 from assertions.matching.options import PLAIN, MatchOptions, Patterns
 from assertions.matching.paths import Item, Path, PathPattern, pointer
 from assertions.matching.tool_schema import ToolSchema
@@ -210,7 +220,10 @@ class Comparison:
         if why := why_unknown(actual):
             self.mismatches.append(unknown(path, why))
         elif not expect.holds(actual):
-            self.mismatches.append(missing(path, expect) if actual is MISSING else different(path, expect, actual))
+            if expect.turns_on_parts(actual) and (why := why_unknown_within(actual)):
+                self.mismatches.append(unknown(path, why))
+            else:
+                self.mismatches.append(missing(path, expect) if actual is MISSING else different(path, expect, actual))
 
     def _compared_by_rule(self, expected: Any, actual: Any, path: Path) -> bool:
         """Whether a rule for this path has judged the value."""

@@ -197,3 +197,29 @@ def test_alternatives_are_all_forbidden() -> None:
 )
 def test_a_wrong_config_names_the_key(config: dict[str, Any], reason: str) -> None:
     assert judge(config).reason == f"NOT EVALUATED: case C01, config of tool_not_executed, {reason}"
+
+
+CUT = {"truncated": True, "length": 9, "sha256": "x", "file": "f"}
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "actual"),
+    [
+        ({"$one_of": [{"env": "prod"}]}, {"env": CUT}),
+        ({"$equals": {"env": "prod"}}, {"env": CUT}),
+        ({"$contains": "prod"}, ["test", CUT]),
+        ({"$contains": "prod", "$length": {"min": 1}}, ["test", CUT]),
+    ],
+)
+def test_a_ban_does_not_pass_on_arguments_of_which_a_part_was_cut(forbidden: Any, actual: Any) -> None:
+    config = {"tools": [{"tool": "deploy", "args": {"to": forbidden}}]}
+    assert judge(config, call("deploy", to=actual)).reason == (
+        "NOT EVALUATED: whether deploy (call 1, turn 1) had the forbidden arguments is unknown: "
+        "the value at /to has a part that was cut when it was recorded"
+    )
+
+
+def test_what_a_cut_part_can_not_change_is_still_decided() -> None:
+    config = {"tools": [{"tool": "deploy", "args": {"to": {"$contains": "prod", "$length": 1}}}]}
+    assert judge(config, call("deploy", to=["test", CUT])).passed
+    assert judge(config, call("deploy", to=["test"])).passed
