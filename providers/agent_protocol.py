@@ -107,10 +107,16 @@ async def take_turn(
     `notes` are recorded beside the message, and the agent does not see them.
 
     An agent that records its own messages has its answer recorded once; for one that does not, it is added here.
+
+    Raises:
+        TypeError: somebody else's agent answered with something else; what it said must not count as silence.
     """
     recorder.user_message(message, notes)
     with turn_span(agent.name, recorder.turn):
         answer = await agent.answer(message)
+    if not isinstance(answer, AgentAnswer) or not isinstance(answer.text, str):
+        found = f"one with a {type(answer.text).__name__}" if isinstance(answer, AgentAnswer) else type(answer).__name__
+        raise TypeError(f"the agent {agent.name} has to answer with an AgentAnswer that holds text, found {found}")
     # An empty answer is one too: two messages of the user in a row would look as if the agent had been passed over.
     if (answer.text or answer.stop is None) and not recorder.ends_with_answer(answer.text):
         recorder.message({"role": "assistant", "content": answer.text})

@@ -150,6 +150,11 @@ async def _within_deadline(body: EpisodeBody, call: ProviderCall, context: Mappi
     except SystemExit as leaving:
         # It would end the event loop, and with it every later episode of this worker.
         raise RuntimeError(f"the agent asked the process to exit with {leaving.code!r}") from leaving
+    except KeyboardInterrupt as leaving:
+        raise RuntimeError("the agent asked the process to exit (KeyboardInterrupt)") from leaving
+    except BaseExceptionGroup as group:
+        # With a cancellation among its parts it is no Exception, and would leave the row without a record.
+        raise RuntimeError(f"the agent ended with {type(group).__name__}: {group}") from group
 
 
 def _identity(options: Mapping[str, Any], context: Mapping[str, Any]) -> CaseIdentity:

@@ -76,12 +76,20 @@ def test_a_crash_is_an_error_that_names_type_and_place_and_keeps_the_record() ->
     assert result["output"] == "Developer: hello"
 
 
-def test_an_agent_that_exits_the_process_ends_only_its_own_episode() -> None:
+@pytest.mark.parametrize(
+    ("leaving", "told"),
+    [
+        (SystemExit(3), "the agent asked the process to exit with 3"),
+        (KeyboardInterrupt(), "the agent asked the process to exit (KeyboardInterrupt)"),
+        (BaseExceptionGroup("tasks", [asyncio.CancelledError()]), "the agent ended with BaseExceptionGroup: tasks"),
+    ],
+)
+def test_an_agent_that_exits_the_process_ends_only_its_own_episode(leaving: BaseException, told: str) -> None:
     async def leave(_: ProviderCall) -> str:
-        raise SystemExit(3)
+        raise leaving
 
-    result, _ = run(leave)
-    assert "asked the process to exit with 3" in result["error"]
+    result, _ = run(leave, {"deadlineSeconds": 5})
+    assert f"the provider crashed: RuntimeError: {told}" in result["error"]
     assert "error" not in run(_talk)[0]
 
 

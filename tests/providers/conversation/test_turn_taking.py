@@ -1,11 +1,13 @@
 """Two sides take turns: who speaks when, when it ends, and what is on record then."""
 
-from typing import Any
+import asyncio
+from typing import Any, cast
 
 import pytest
 
 from episodes.record import StopReason
-from providers.agent_protocol import AgentAnswer, EpisodeStopped
+from providers.agent_protocol import AgentAnswer, EpisodeStopped, take_turn
+from providers.recorder import CaseIdentity, Recorder
 from tests.providers.conversation.talks import talk
 from tests.support.scripted_model import Say
 
@@ -124,3 +126,22 @@ def test_an_empty_answer_of_the_agent_does_not_break_the_alternation() -> None:
     outcome = talk(CASE, ["", "Done."], user=["Are you there?", "###STOP###"])
     history = outcome.model.asked("user")[0]["messages"]
     assert history[-1] == {"role": "user", "content": "(The agent's answer is empty.)"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"), [(None, "NoneType"), ("Done.", "str"), (AgentAnswer(cast("str", 5)), "one with a int")]
+)
+def test_an_answer_that_is_no_text_is_an_error_and_does_not_count_as_silence(answer: Any, found: str) -> None:
+    class Odd:
+        name = "odd"
+
+        def begin(self, history: Any) -> None: ...
+
+        async def answer(self, _: str) -> AgentAnswer:
+            return cast("AgentAnswer", answer)
+
+    recorder = Recorder(CaseIdentity("T01", "test-0-prompt-0-repeat-0", "eval-1", "suite"))
+    problem = f"the agent odd has to answer with an AgentAnswer that holds text, found {found}"
+    with pytest.raises(TypeError, match=problem):
+        asyncio.run(take_turn(Odd(), recorder, "Copy it."))
+    assert [message["content"] for message in recorder.episode().messages] == ["Copy it."]
