@@ -95,6 +95,9 @@ def _why_out_of_order(outcome: Outcome, index: int, spare: Seen) -> str:
     for seen in after:
         if seen.number < spare.number:
             return f"{spare} came after {seen}"
+    for seen in after:
+        if (seen.call.batch, seen.call.turn) == (spare.call.batch, spare.call.turn):
+            return f"{seen} is in one parallel batch with {spare}, so it came without its answer"
     return f"{spare} is out of order"
 
 

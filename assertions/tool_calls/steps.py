@@ -90,9 +90,14 @@ def _read_step(item: Any, key: str, writing: Sequence[str]) -> Step:
     after_answers = _flag(own, "after_answers", key)
     if after_answers is None:
         after_answers = all(
-            any(glob_fits(glob, alternative.tool.text) for glob in writing) for alternative in pattern.alternatives
+            any(_means(glob, alternative.tool.text) for glob in writing) for alternative in pattern.alternatives
         )
     return Step(pattern, least, most, after_answers, capped="max" in own)
+
+
+def _means(glob: str, tool: str) -> bool:
+    """Whether the tool, or the glob for tools, is what `glob` means: `create*` is meant by `create_*` as well."""
+    return glob_fits(glob, tool) or (glob.endswith("_*") and tool == f"{glob[:-2]}*")
 
 
 def _count(own: Mapping[str, Any], name: str, key: str, default: int) -> int:

@@ -461,3 +461,12 @@ def test_a_call_of_a_step_that_has_room_for_it_is_out_of_order_and_not_one_too_m
     assert result.reason == (
         f"step 1, a: a (call 2, turn 1) came after b (call 1, turn 1). Expected exact: {short} → b. Executed: b → a"
     )
+
+
+@pytest.mark.parametrize("step", ["create_x", "create_*", "create*"])
+def test_a_writing_step_in_one_batch_with_what_it_acts_on_is_named_as_the_problem(step: str) -> None:
+    calls = (call("a", _batch=1), call("create_x", _batch=1))
+    assert judge({"steps": ["a", step]}, *calls).reason == (
+        "step 1, a: create_x (call 2, turn 1) is in one parallel batch with a (call 1, turn 1), so it came without its "
+        f"answer. Expected in_order: a → {step}. Executed: a → create_x"
+    )
