@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from endpoints.settings import CHECKOUT, SETTINGS, problems
+from endpoints.settings import CHECKOUT, problems
 from evals.command_line import CommandError
 from evals.findings import Finding
 from evals.installation import environment, promptfoo_command
@@ -35,15 +34,6 @@ def env_file() -> list[Finding]:
         return [Finding("no .env is read; .env.example shows what it may hold")]
     left = f"; set already, and left so: {', '.join(file.set_already)}" if file.set_already else ""
     return [Finding(f"{file.path} sets {', '.join(file.taken) or 'nothing'}{left}")]
-
-
-def unknown_variables() -> list[Finding]:
-    """Variables with our prefix that nothing reads: a slip of the pen has no other effect."""
-    from formats.problems import nearest
-
-    known = [setting.name for setting in SETTINGS]
-    unknown = [name for name in sorted(os.environ) if name.startswith("EVALS_") and name not in known]
-    return [Finding(f"nothing reads {name}", f"unset or correct it{nearest(name, known)}") for name in unknown]
 
 
 def commit_hook() -> list[Finding]:

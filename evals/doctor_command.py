@@ -10,6 +10,7 @@ from endpoints.settings import SETTINGS, value
 from evals.command_line import parser
 from evals.exit_codes import Exit
 from evals.findings import Finding, in_lines
+from evals.unknown_variables import unknown_variables
 
 _DESCRIPTION = """\
 Look at versions as promptfoo sees them, at every environment variable (whether it is set, never its value), at the
@@ -35,7 +36,7 @@ def main(arguments: list[str]) -> int:
     everything: list[Finding] = []
     with ExitStack() as stack:
         sections: tuple[tuple[str, Callable[[], list[Finding]]], ...] = (
-            ("Files and settings", lambda: file + doctor_checks.unknown_variables() + doctor_checks.commit_hook()),
+            ("Files and settings", lambda: file + unknown_variables() + doctor_checks.commit_hook()),
             ("Seen from inside promptfoo", doctor_checks.inside_promptfoo),
             ("Sign-in", lambda: sign_in(stack, wanted=chosen.sign_in, device=chosen.device)),
             ("Addresses", doctor_checks.addresses),

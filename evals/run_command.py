@@ -16,6 +16,7 @@ from evals.selection import Selectable, check_selection
 from evals.sign_in.session import signed_in
 from evals.suite_run import run_suite
 from evals.suites import CaseSource, Suite, choose, find_suites
+from evals.unknown_variables import unknown_variables
 
 
 def main(arguments: list[str]) -> int:
@@ -28,6 +29,8 @@ def main(arguments: list[str]) -> int:
     known = find_suites(request.root or CHECKOUT)
     suites = choose(request.suites, known)
     check_cases(request, suites, known)
+    for finding in unknown_variables():
+        print(f"Warning: {finding.text}; {finding.mend}", file=sys.stderr)
     replays = only_replays()
     if not replays:
         _check_endpoints()

@@ -54,7 +54,8 @@ def main(arguments: list[str]) -> int:
         "loosen what may differ. vars.golden.turns is what a stable replay gives the agent as its history.",
     ]
     write_new(file, header, [block(case)])
-    print(f"{case_id}, {len(case['vars']['golden']['turns'])} turns, {chosen.replay} replay: {file}")
+    turns = len(case["vars"]["golden"]["turns"])
+    print(f"{case_id}, {turns} turn{'' if turns == 1 else 's'}, {chosen.replay} replay: {file}")
     return Exit.PASSED
 
 

@@ -211,6 +211,14 @@ def test_a_missing_variable_is_named_and_no_value_is_shown(demo: Demo) -> None:
     assert not demo.home.exists()
 
 
+def test_a_misspelt_variable_is_named_because_it_would_leave_the_run_with_what_is_local(demo: Demo) -> None:
+    ended = demo.run(EVALS_MODL_BASE_URL="https://model.example", EVALS_PORTAL_URL="http://127.0.0.1:9")
+    assert ended.stderr.startswith(
+        "Warning: nothing reads EVALS_MODL_BASE_URL; unset or correct it; did you mean EVALS_MODEL_BASE_URL?\n"
+    )
+    assert "model.example" not in ended.stderr
+
+
 def test_an_address_that_does_not_answer_is_named(demo: Demo) -> None:
     ended = demo.run(EVALS_PORTAL_URL="http://127.0.0.1:9")
     assert (ended.returncode, ended.stdout) == (5, "")

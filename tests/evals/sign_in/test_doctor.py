@@ -13,6 +13,7 @@ import pytest
 from evals import doctor_checks
 from evals.doctor_sign_in import sign_in
 from evals.findings import Finding, in_lines
+from evals.unknown_variables import unknown_variables
 from tests.support.openid_provider import USER, OpenIdProvider
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def test_a_wrong_file_is_a_fault_of_its_own(tmp_path: Path, monkeypatch: pytest.
 def test_a_variable_of_ours_that_nothing_reads_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVALS_JUDGE", "slip")
     assert Finding("nothing reads EVALS_JUDGE", "unset or correct it; did you mean EVALS_JUDGE_MODEL?") in (
-        doctor_checks.unknown_variables()
+        unknown_variables()
     )
 
 
