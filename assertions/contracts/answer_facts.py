@@ -30,6 +30,7 @@ def answer_facts(name: str, evidence: Evidence, wanted: Mapping[str, Any]) -> Ch
     for key, positive in (("contains", True), ("not_contains", False)):
         for fact in _texts(wanted.get(key)):
             total += 1
+            demand_words(fact, key)
             if ((fact if exact else _settled(fact)) in plain) is not positive:
                 problems.append(f"the answer {'does not contain' if positive else 'contains'} {fact!r}")
     for key, positive in (("regex", True), ("not_regex", False)):
@@ -52,6 +53,16 @@ def agent_texts(evidence: Evidence) -> list[str]:
 
     texts = [message_text(message) for message in record.messages if message.get("role") == "assistant"]
     return [text for text in texts if text.strip()]
+
+
+def demand_words(fact: str, key: str) -> None:
+    """White space stands in every answer.
+
+    Raises:
+        ConfigError: the fact is nothing else.
+    """
+    if not fact.strip():
+        raise ConfigError(f"/{key}", "is nothing but white space", "words that the answer may hold")
 
 
 def compiled(pattern: str, key: str, exact: bool) -> re.Pattern[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from assertions.contracts.answer_facts import answer_facts, compiled
+from assertions.contracts.answer_facts import answer_facts, compiled, demand_words
 from assertions.contracts.golden_task import TERMS
 from assertions.evidence import Evidence
 from assertions.remember import remembered
@@ -97,6 +97,10 @@ def read_config(config: Mapping[str, Any]) -> None:
                     patterns = part.get(kind, ())
                     for pattern in (patterns,) if isinstance(patterns, str) else patterns:
                         compiled(pattern, kind, exact=True)
+                for kind in ("contains", "not_contains"):
+                    facts = part.get(kind, ())
+                    for fact in (facts,) if isinstance(facts, str) else facts:
+                        demand_words(fact, kind)
             elif name in CHECKS:
                 reader = getattr(import_module(f"assertions.{name}"), "read_config", None)
                 if reader is not None:

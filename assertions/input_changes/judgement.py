@@ -78,6 +78,8 @@ def read_config(config: Mapping[str, Any]) -> DiffConfig:
         raise ConfigError("/allow_other", f"{shown(allow)} is not allowed", "true, false, or a list of paths")
     if allow is True and not any(not change.optional for change in changes):
         raise ConfigError("/changes", "expects nothing while all other changes are allowed", "at least one change")
+    if not {"/**", "**"}.isdisjoint(config.get("ignore", ())):
+        raise ConfigError("/ignore", "'/**' leaves nothing to compare", "the places that do not matter")
     return DiffConfig(
         changes=changes,
         source=read_source(config.get("source", {}), "/source"),

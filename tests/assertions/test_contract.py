@@ -251,6 +251,8 @@ def test_facts_give_a_share_as_their_score() -> None:
             "/answer: names no fact: give `contains`, `not_contains`, `regex` or `not_regex`",
         ),
         ({"answer": {"regex": "("}}, "/answer/regex: '(' is no regular expression"),
+        ({"answer": {"contains": ["a", " "]}}, "/answer/contains: is nothing but white space; allowed: words "),
+        ({"answer": {"not_contains": " "}}, "/answer/not_contains: is nothing but white space; allowed: words "),
         ({"pull_request": {"require": True}}, "/pull_request/require: unknown key; allowed: allowed_paths, "),
         ({"pull_request": [{}, {"max": 0}]}, "/pull_request/1/max: 0 is less than the minimum of 1"),
         ({"pull_request": []}, "/pull_request: is empty, so there would be nothing to check"),

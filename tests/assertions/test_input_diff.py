@@ -353,6 +353,7 @@ def test_values_are_compared_as_json() -> None:
         ({"changes": [], "source": {"tool": "b", "pth": ""}}, "/source/pth: unknown key; allowed: args, file, match, "),
         ({"changes": [], "occurrence": "none"}, "/occurrence: 'none' is not allowed; allowed: 'all', 'any', 'first', "),
         ({"changes": [], "list_keys": []}, "/list_keys: is empty, so there would be nothing to check"),
+        ({"changes": [], "ignore": ["/a", "/**"]}, "/ignore: '/**' leaves nothing to compare; allowed: the places "),
     ],
 )
 def test_a_wrong_config_names_the_key_and_what_is_allowed(config: dict[str, Any], reason: str) -> None:
