@@ -56,7 +56,8 @@ def join(home: Path, leases: Sequence[int]) -> Stack:
     stack = _ask(path, leases)
     if stack is not None:
         return stack
-    with _locked(path.with_suffix(".lock")):
+    home.mkdir(parents=True, exist_ok=True)
+    with _locked(home / "stack.lock"):
         stack = _ask(path, leases)
         return stack if stack is not None else _start(home, path, leases)
 

@@ -21,6 +21,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+READ_AT_ONCE = ("SSL_CERT_FILE", "SSL_CERT_DIR", "OPENSSL_CONF")
+"""Variables that have had their effect before a process is forked."""
+
 _BACKLOG = 64
 
 
@@ -120,6 +123,9 @@ def _become(worker: dict[str, Any]) -> str | None:
     """Take over the worker's environment; the reason why it can not be this process, if there is one."""
     if worker["executable"] != sys.executable:
         return f"the worker's Python is {worker['executable']}, this one is {sys.executable}"
+    for name in READ_AT_ONCE:
+        if worker["environment"].get(name) != os.environ.get(name):
+            return f"the worker's {name} is not the one that was in force here"
     if threading.active_count() != 1:
         return "a thread was running when the process was forked"
     os.environ.clear()

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 logger = get_logger()
 
+IMPORT_SECONDS = 60.0
+"""How long a worker waits for the fork server to have everything imported; it takes about two seconds."""
+
 
 def prepare() -> None:
     """Called when promptfoo loads a provider file: get a forked process, or else begin to import."""
@@ -107,6 +110,7 @@ class _Process:
     def __init__(self, path: str) -> None:
         self._served = False
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._connection.settimeout(IMPORT_SECONDS)
         self._connection.connect(path)
         socket.send_fds(self._connection, [b"\0"], [1, 2])
         self._lines = self._connection.makefile("rw", encoding="utf-8", newline="\n")
@@ -124,17 +128,21 @@ class _Process:
         if not self._served:
             try:
                 problem = self._read()["problem"]
+            except TimeoutError as late:
+                raise _NotServed(f"the fork server did not answer within {IMPORT_SECONDS:g} s") from late
             except (OSError, ValueError) as gone:
                 raise _NotServed(f"the fork server ended ({gone})") from gone
             if problem is not None:
                 raise _NotServed(problem)
+            self._connection.settimeout(None)
             self._served = True
         try:
             self._write(arguments)
-        except OSError as gone:
-            # It reads a whole line before it begins, and did not get one.
+            return self._read()
+        except (BrokenPipeError, ConnectionResetError) as gone:
+            # It was gone before it had read the whole line (a reset says that some of it was never read), and it reads
+            # a whole line before it begins. One that ends later only closes the connection.
             raise _NotServed(f"the process of this worker ended between two episodes ({gone})") from gone
-        return self._read()
 
     def _write(self, message: Mapping[str, Any]) -> None:
         self._lines.write(json.dumps(message) + "\n")

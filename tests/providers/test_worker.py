@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from providers import worker
 from tests.support.promptfoo import CHECKOUT
 
 WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/persistent_wrapper.py"
@@ -290,14 +291,39 @@ def test_a_fork_server_that_can_not_import_sends_its_workers_to_do_it_themselves
         assert "the fork server ended" in worker.end()
 
 
-def test_another_python_than_the_workers_forks_nothing(place: Path) -> None:
+@pytest.mark.parametrize(
+    ("worker", "problem"),
+    [
+        ({"executable": "/other/python"}, f"the worker's Python is /other/python, this one is {sys.executable}"),
+        (
+            {"environment": {"SSL_CERT_FILE": "/own.pem"}},
+            "the worker's SSL_CERT_FILE is not the one that was in force here",
+        ),
+    ],
+)
+def test_a_worker_whose_libraries_would_be_others_gets_no_process(
+    place: Path, worker: dict[str, Any], problem: str
+) -> None:
     with fork_server() as (path, _), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(path)
         with Path(os.devnull).open("w") as nothing:
             socket.send_fds(connection, [b"\0"], [nothing.fileno()] * 2)
-        worker = {"executable": "/other/python", "environment": {}, "folder": str(place), "path": []}
-        connection.sendall(json.dumps(worker).encode() + b"\n")
+        asked = {"executable": sys.executable, "environment": {}, "folder": str(place), "path": []} | worker
+        connection.sendall(json.dumps(asked).encode() + b"\n")
         with connection.makefile() as lines:
-            answer = json.loads(lines.readline())
-            assert answer == {"problem": f"the worker's Python is /other/python, this one is {sys.executable}"}
+            assert json.loads(lines.readline()) == {"problem": problem}
             assert lines.readline() == ""
+
+
+def test_a_fork_server_that_hangs_is_not_waited_for(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(prefix="fs") as folder, socket.socket(socket.AF_UNIX) as listener:
+        path = str(Path(folder) / "w.sock")
+        listener.bind(path)
+        listener.listen()
+        monkeypatch.setattr(worker, "IMPORT_SECONDS", 0.2)
+        monkeypatch.setenv("EVALS_FORK_SERVER", path)
+        monkeypatch.syspath_prepend(str(place))
+        worker.prepare()
+        config = {"agent": "told_agent:build_agent", "basePath": str(place)}
+        result = worker.run("providers.agent.single_answer:single_answer", "where?", {"config": config}, {})
+    assert _where(result)["pid"] == os.getpid()
