@@ -12,7 +12,7 @@ from evals.exit_codes import Exit
 
 _DESCRIPTION = """\
 Run the linter, the format check, the type check and the tests. Every argument goes to pytest; without
-any, all tests run in two processes."""
+any, all tests run, in four processes: many of them mostly wait."""
 
 _EXAMPLES = """\
   npm test
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         parser("checks", _DESCRIPTION, _EXAMPLES).print_help()
         return Exit.PASSED
     failed = [name for name, command in _BEFORE if not _holds(name, command)]
-    tests = _module(["pytest", "-n", "2", *arguments])
+    tests = _module(["pytest", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder", *arguments])
     if failed:
         print(f"Not in order: {', '.join(failed)} (see above).", file=sys.stderr)
     return tests or (Exit.FAILED if failed else Exit.PASSED)

@@ -4,7 +4,26 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from models.offline import refuse_outside_connections
 
 refuse_outside_connections()
 os.environ["EVALS_ENV_FILE"] = "off"
+
+LONG = (
+    "tests/hooks/",
+    "tests/suites/",
+    "tests/chaos/",
+    "tests/secrecy/",
+    "tests/evals/",
+    "tests/providers/",
+    "tests/assertions/test_against_promptfoo.py",
+    "tests/assertions/test_in_the_viewer.py",
+)
+"""Where the tests take longest. They begin first, so that no process is left alone with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {place: number for number, place in enumerate(LONG)}
+    items.sort(key=lambda item: min((places[place] for place in LONG if item.nodeid.startswith(place)), default=99))
