@@ -16,6 +16,7 @@ import yaml
 from assertions.config_check import assertion_names, load_schema
 from assertions.run_check import grade
 from assertions.verdict import Verdict
+from endpoints.settings import CHECKOUT
 from tests.assertions.makers import call, evidence_of
 from tests.local.model.serving import KEY, served_model
 
@@ -89,14 +90,18 @@ def test_the_page_names_every_key_of_a_config(name: str) -> None:
     assert missing == []
 
 
-def test_the_truth_table_of_the_page_is_that_of_the_code() -> None:
+def test_the_truth_tables_of_page_and_readme_are_those_of_the_code() -> None:
     import assertions.tool_calls.forbidden as forbidden
     import assertions.tool_calls.sequence as sequence
 
-    for module, first in ((sequence, "| calls |"), (forbidden, "| status")):
+    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    for module, first, text in (
+        (sequence, "| calls |", TEXT),
+        (sequence, "| calls |", readme),
+        (forbidden, "| status", TEXT),
+    ):
         in_code = [_verdicts(line) for line in str(module.__doc__).splitlines() if line.startswith("|")]
-        on_page = [_verdicts(line) for line in _table(TEXT, first)]
-        assert in_code == on_page
+        assert in_code == [_verdicts(line) for line in _table(text, first)]
 
 
 def _table(text: str, first: str) -> list[str]:
