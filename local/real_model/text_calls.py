@@ -22,9 +22,12 @@ MOST_CHARACTERS = 200_000
 MOST_CALLS = 16
 
 _WRAPPINGS = (
-    re.compile(r"```(?:json)?[ \t]*\n(?P<inside>.*?)\n?[ \t]*```", re.DOTALL),
-    re.compile(r"<(?P<tag>tool_call|tools)>(?P<inside>.*?)</(?P=tag)>", re.DOTALL),
+    (re.compile(r"```(?:json)?[ \t]*\n"), "```"),
+    (re.compile("<tool_call>"), "</tool_call>"),
+    (re.compile("<tools>"), "</tools>"),
 )
+"""How a wrapping begins and ends. Its end is looked for behind a JSON value, never inside one."""
+
 _KEYS = {"name", "arguments"}
 _WRAPPED_KEYS = {"type", "function"}
 
@@ -55,20 +58,20 @@ class _NotACall(Exception):
 def _objects(text: str) -> list[Any]:
     """The JSON values that make up the text."""
     found: list[Any] = []
-    rest = text.strip()
+    rest, closing = text.strip(), ""
     while rest:
-        wrapped = next((match for wrapping in _WRAPPINGS if (match := wrapping.match(rest))), None)
-        if wrapped:
-            inside = wrapped["inside"].strip()
-            while inside and len(found) <= MOST_CALLS:
-                value, inside = _first(inside)
-                found.append(value)
-            rest = rest[wrapped.end() :].lstrip()
+        opened = next((begin for begin in _WRAPPINGS if begin[0].match(rest)), None)
+        if closing and rest.startswith(closing):
+            rest, closing = rest[len(closing) :].lstrip(), ""
+        elif opened and not closing:
+            rest, closing = opened[0].sub("", rest, count=1).lstrip(), opened[1]
         else:
             value, rest = _first(rest)
             found.append(value)
         if len(found) > MOST_CALLS:
             raise _NotACall
+    if closing:
+        raise _NotACall
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from local.real_model.text_calls import MOST_CALLS, MOST_CHARACTERS, TextCall, read_calls
@@ -129,6 +129,7 @@ def test_no_text_makes_it_raise_or_call_what_was_not_offered(text: str) -> None:
         assert isinstance(json.loads(call.arguments), dict)
 
 
+@example({"```": ["\n```", "</tool_call>"]})
 @given(st.dictionaries(st.text(max_size=5), st.recursive(st.integers() | st.text(max_size=9), st.lists, max_leaves=5)))
 def test_any_arguments_come_through_as_they_are(arguments: dict[str, object]) -> None:
     text = json.dumps({"name": "get_spoke", "arguments": arguments})
