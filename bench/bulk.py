@@ -1,4 +1,4 @@
-"""Bulk grading of 10,000 episodes: ours, agentevals, DeepEval and pydantic_evals, and `evals grade` on 100 and 10,000.
+"""Bulk grading of 10,000 episodes: ours, agentevals, DeepEval and pydantic_evals, and `evals grade` on 10 to 10,000.
 
 Everybody gets the same episodes, in its own form and in memory before the clock starts, in a process of its own that
 does nothing else; what counts is processor time. Verdicts are compared first: speed means nothing where they differ.
@@ -32,8 +32,9 @@ GRADERS = CHECKOUT / "bench/peers/graders"
 EXPLAINED = {"true written as 1": "in Python, True == 1"}
 """Changes that the peers do not see, and why; ours does, because JSON tells them apart."""
 
-FEW, MANY = 1_000, 10_000
-"""Lines of the two files for `evals grade`; the smaller one is long enough for the start not to matter."""
+LENGTHS = (10, 100, 1_000, 10_000)
+"""Lines of the files for `evals grade`. The time of an empty file is taken off; what is left of 10 lines is less than
+what the start varies by, so growth of time is held from 1,000 on, growth of memory from 10 on."""
 
 Answers = dict[str, dict[str, Any]]
 """For each task: `seconds`, and which episodes `passed`. Times below are processor time per episode."""
@@ -127,21 +128,20 @@ def _growth(cases: list[Any]) -> Iterator[Figure]:
         folder = Path(name)
         expected = folder / "cases.yaml"
         expected.write_text(yaml.safe_dump([_as_case(index, calls) for index, calls in enumerate(cases)]))
-        _, recorded = generate(MANY)
-        runs = {}
-        for count in (FEW, MANY):
+        _, recorded = generate(LENGTHS[-1])
+        seconds, memory = {}, {}
+        for count in (0, *LENGTHS):
             file = folder / f"{count}.jsonl"
             with file.open("w", encoding="utf-8") as out:
                 out.writelines(lines(recorded[:count]))
-            runs[count] = min(_graded(file, expected) for _ in range(3))
-        empty = folder / "none.jsonl"
-        empty.write_text("")
-        start = min(_graded(empty, expected) for _ in range(3))[0]
-    (few, few_mb), (many, many_mb) = runs[FEW], runs[MANY]
-    per_episode = (few - start) / FEW, (many - start) / MANY
-    yield Figure("evals grade from a file: episodes a second and core", 1 / per_episode[1], "/s")
-    yield Figure(f"time per episode of {MANY:,} / of {FEW:,}", per_episode[1] / per_episode[0], "x", 1.1)
-    yield Figure(f"peak memory at {MANY:,} episodes beyond that at {FEW:,}", many_mb - few_mb, "MB", 8)
+            seconds[count], memory[count] = min(_graded(file, expected) for _ in range(3))
+    first, *_, before, last = LENGTHS
+    each = {count: (seconds[count] - seconds[0]) / count for count in LENGTHS}
+    yield Figure("evals grade from a file: episodes a second and core", 1 / each[last], "/s")
+    for count in LENGTHS:
+        yield Figure(f"evals grade, {count:,} episodes: beyond an empty file", each[count] * count * 1000, "ms")
+    yield Figure(f"time per episode of {last:,} / of {before:,}", each[last] / each[before], "x", 1.1)
+    yield Figure(f"peak memory at {last:,} episodes beyond that at {first}", memory[last] - memory[first], "MB", 8)
 
 
 def _graded(file: Path, cases: Path) -> tuple[float, float]:
