@@ -66,7 +66,7 @@ def run_suite(request: RunRequest, suite: Suite) -> SuiteRun:
     eval_id = results.eval_id or find_eval_id(file)
     leftovers = settle(home(), eval_id, results.rows, interrupted=not results.complete)
     written = results.file if results.complete or results.rows else None
-    outcome = RunOutcome(suite.name, results.rows, leftovers, seconds, written, ended.interrupted)
+    outcome = RunOutcome(suite.name, results.rows, leftovers, seconds, written, ended.interrupted, not _remote())
     if results.complete or ended.interrupted:
         return SuiteRun(outcome)
     problem = f"promptfoo broke off with code {ended.code}; the cases above are those that had ended."

@@ -32,6 +32,8 @@ class RunOutcome:
     seconds: float
     results_file: Path | None
     interrupted: bool = False
+    stand_in: bool = False
+    """Whether the local model answered."""
 
     @property
     def exit(self) -> Exit:
@@ -80,6 +82,8 @@ def _lines(outcome: RunOutcome) -> Iterator[str]:
             yield f"  To finish: {found.command}"
     if any(row.tokens.requests for row in rows):
         yield _spent(rows)
+    if outcome.stand_in and not all(row.replayed for row in rows):
+        yield "Model: the local stand-in, which proves nothing about a real one."
     if outcome.results_file is not None:
         yield f"Results: {_short(outcome.results_file)}"
         yield "To look at them: npm run eval:view (or yarn eval:view)"

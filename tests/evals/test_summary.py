@@ -131,6 +131,13 @@ def test_what_is_left_is_told_with_the_command_that_finishes_it(tmp_path: Path) 
     ) in text
 
 
+def test_a_run_against_the_local_model_says_so_unless_all_of_it_was_replayed() -> None:
+    sentence = "Model: the local stand-in, which proves nothing about a real one."
+    assert sentence in in_words(outcome(row(), row(replayed=True), stand_in=True)).splitlines()
+    assert sentence not in in_words(outcome(row(replayed=True), stand_in=True))
+    assert sentence not in in_words(outcome(row()))
+
+
 def test_what_was_replayed_is_not_counted_as_opened_or_spent() -> None:
     replayed = row(opened=(Opened("https://h/1", replayed=True),), tokens=Tokens(3, 2, 1), replayed=True)
     text = in_words(outcome(replayed, replayed))
