@@ -19,6 +19,7 @@ import pytest
 
 from providers import worker
 from tests.support.promptfoo import CHECKOUT
+from tests.support.trace_receiver import trace_receiver
 
 WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/persistent_wrapper.py"
 SECONDS = 60.0
@@ -78,10 +79,11 @@ def fork_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 class Worker:
     """A provider in promptfoo's own wrapper, as promptfoo starts it."""
 
-    def __init__(self, folder: Path, fork_server: str | None) -> None:
+    def __init__(self, folder: Path, fork_server: str | None, **more: str) -> None:
         self._folder = folder
         environment = {
             **os.environ,
+            **more,
             "PYTHONPATH": str(folder),
             "MARKER": "the worker's",
             "TZ": "XYZ-3",
@@ -99,8 +101,9 @@ class Worker:
             text=True,
         )
 
-    def ask(self, question: str) -> None:
-        context = {"vars": {"__evalId": "eval-1", "__evalStepId": "step-1"}, "test": {"metadata": {"id": "W1"}}}
+    def ask(self, question: str, **more: str) -> None:
+        identity = {"vars": {"__evalId": "eval-1", "__evalStepId": "step-1"}, "test": {"metadata": {"id": "W1"}}}
+        context = {**identity, **more}
         config = {"agent": "told_agent:build_agent", "basePath": str(self._folder)}
         (self._folder / "request.json").write_text(json.dumps([question, {"config": config}, context]))
         assert self.process.stdin is not None
@@ -182,6 +185,17 @@ def test_the_record_is_the_same_with_and_without_a_fork_server(place: Path) -> N
     with fork_server() as (path, _):
         forked = record(Worker(place, path))
     assert forked == record(Worker(place, None))
+
+
+def test_a_forked_episode_sends_its_spans_to_the_receiver_of_its_worker(place: Path) -> None:
+    trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    with trace_receiver() as receiver, fork_server() as (path, _):
+        worker = Worker(place, path, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url)
+        worker.ask("where?", traceparent=f"00-{trace}-{parent}-01")
+        assert _where(worker.result())["pid"] != worker.process.pid
+        worker.end()
+    episode = receiver.named("episode W1")
+    assert (episode.trace, episode.parent) == (trace, parent)
 
 
 @pytest.mark.parametrize("killed", ["worker", "process"])
