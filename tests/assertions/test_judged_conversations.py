@@ -156,7 +156,6 @@ def test_a_case_without_a_goal_is_an_error_of_the_config(monkeypatch: pytest.Mon
 
 
 def completed(goals: tuple[Goal, ...] = ()) -> Any:
-
     evidence = two_turns()
     return replace(evidence, episode=replace(evidence.episode, goals=goals), vars={"goal": "Know it."})
 
