@@ -20,6 +20,9 @@ from time import perf_counter
 from typing import Any
 
 from endpoints import settings
+from evals import locked_packages
+from evals.command_line import CommandError
+from evals.locked_packages import Packages, install, make_environment
 
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
 PEERS = ("agentevals", "azure-ai-evaluation", "deepeval", "google-adk", "pydantic-evals", "tau2")
@@ -85,7 +88,7 @@ def python_of(peer: str, say: Callable[[str], None] = print) -> Path:
         PeerEnvironmentError: no such peer, or the packages can not be installed.
     """
     wanted, folder = _place(peer)
-    parent, python, ready = folder.parent, folder / "bin" / "python", folder / "ready"
+    parent, python, ready = folder.parent, locked_packages.python_of(folder), folder / "ready"
     if ready.exists():
         return python
     parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +100,7 @@ def python_of(peer: str, say: Callable[[str], None] = print) -> Path:
                     shutil.rmtree(old)
             say(f"{peer}: installing {_count(wanted)} packages into {folder} …")
             start = perf_counter()
-            _make(peer, folder, python, wanted)
+            _make(peer, folder, wanted)
             ready.touch()
             say(f"{peer}: installed in {perf_counter() - start:.0f} s")
     return python
@@ -129,25 +132,12 @@ def _place(peer: str) -> tuple[Path, Path]:
     return wanted, settings.home() / "peers" / f"{peer}-{_digest(wanted)}"
 
 
-def _make(peer: str, folder: Path, python: Path, wanted: Path) -> None:
-    uv = shutil.which("uv")
-    bare = ["--without-pip"] if uv else []
-    _run(peer, [sys.executable, "-m", "venv", "--clear", *bare, str(folder)])
-    if uv:
-        command = [uv, "pip", "install", "--quiet", "--python", str(python)]
-    else:
-        command = [str(python), "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
-    _run(peer, [*command, "--require-hashes", "-r", str(wanted)])
-
-
-def _run(peer: str, command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip()[-1500:]
-        raise PeerEnvironmentError(
-            f"The environment of {peer} can not be made: {' '.join(command[:4])} … ended with {done.returncode}.\n"
-            f"{said}\nA package registry must be reachable for this; nothing else of the pack needs it."
-        )
+def _make(peer: str, folder: Path, wanted: Path) -> None:
+    packages = Packages(f"a comparison with {peer}", f"bench/peers/requirements/{wanted.name}")
+    try:
+        install(make_environment(folder, packages), wanted, packages, f"the environment of {peer}")
+    except CommandError as error:
+        raise PeerEnvironmentError(str(error)) from error
 
 
 def _digest(file: Path) -> str:

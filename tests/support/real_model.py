@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evals.locked_packages import python_of
 from evals.real_model.fetching import FOLDER, mark_engine
-from evals.real_model.packages import python_of
 from evals.real_model.pinned import read_pinned
 from tests.support import real_model_engine
 

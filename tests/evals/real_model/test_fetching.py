@@ -13,10 +13,10 @@ import pytest
 
 from endpoints.settings import CHECKOUT
 from evals.command_line import CommandError
+from evals.locked_packages import make_environment, python_of
 from evals.real_model.assembling import assembled, unfinished_file
-from evals.real_model.fetching import fetched, mark_engine
+from evals.real_model.fetching import PACKAGES, fetched, install_into, mark_engine
 from evals.real_model.machine import MEMORY_BYTES, check_disk, check_memory
-from evals.real_model.packages import install_into, make_environment, python_of
 from evals.real_model.pinned import ENGINE_PACKAGE, Part, Pinned, PinnedModel, read_pinned
 from tests.support.real_model import stand_in
 
@@ -197,7 +197,7 @@ def test_another_version_of_the_engine_takes_the_place_of_the_old_one(tmp_path: 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Path:
-    return make_environment(tmp_path / "environment")
+    return make_environment(tmp_path / "environment", PACKAGES)
 
 
 def wheel(folder: Path, text: str) -> str:
