@@ -1,4 +1,7 @@
-"""All 26 cases offline, against the same rows with canned answers and one trivial Python assertion."""
+"""All 26 cases offline, against the same rows with canned answers and one trivial Python assertion.
+
+Ours is what a person starts (`evals run all`), with portal, model and cleanup; the floor is promptfoo alone.
+"""
 
 from __future__ import annotations
 
