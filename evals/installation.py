@@ -13,6 +13,7 @@ from evals.command_line import CommandError
 
 PROMPTFOO = CHECKOUT / "setup" / "promptfoo" / "node_modules" / "promptfoo"
 LOOPBACK = CHECKOUT / "setup" / "loopback.mjs"
+QUICK_IMPORTS = CHECKOUT / "setup" / "quick_imports.mjs"
 _STAMP = CHECKOUT / ".venv" / ".setup-stamp"
 _MEND = "run `npm run evals -- doctor`, which sets it up"
 
@@ -20,7 +21,7 @@ _MEND = "run `npm run evals -- doctor`, which sets it up"
 def promptfoo_command(*arguments: str) -> list[str]:
     """The command line of promptfoo, with the Node that the set-up chose.
 
-    Every server that promptfoo opens listens on this machine only.
+    It starts quickly, and every server that it opens listens on this machine only.
 
     Raises:
         CommandError: it is not installed.
@@ -28,8 +29,8 @@ def promptfoo_command(*arguments: str) -> list[str]:
     entry = PROMPTFOO / "dist" / "src" / "entrypoint.js"
     if not entry.is_file():
         raise CommandError(f"promptfoo is not installed: {_MEND}.")
-    loopback = f"--import={LOOPBACK.as_uri()}"
-    return [str(node()), "--disable-warning=ExperimentalWarning", loopback, str(entry), *arguments]
+    first = [f"--import={module.as_uri()}" for module in (QUICK_IMPORTS, LOOPBACK)]
+    return [str(node()), "--disable-warning=ExperimentalWarning", *first, str(entry), *arguments]
 
 
 def node() -> Path:

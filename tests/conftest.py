@@ -1,4 +1,4 @@
-"""Holds for every test: no connection leaves this machine, and nobody's own `.env` is read."""
+"""Holds for every test: no connection leaves this machine, nobody's `.env` is read, and Node has promptfoo compiled."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import os
 
 import pytest
 
+from endpoints.settings import CHECKOUT
 from models.offline import refuse_outside_connections
 
 refuse_outside_connections()
 os.environ["EVALS_ENV_FILE"] = "off"
+# As `npm test` has it (setup/checkout.mjs), for a pytest that is started by itself.
+os.environ.setdefault(
+    "NODE_COMPILE_CACHE", str(CHECKOUT / "setup" / "promptfoo" / "node_modules" / ".cache" / "compiled")
+)
 
 LONG = (
     "tests/hooks/",

@@ -16,6 +16,7 @@ from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 ENTRY = CHECKOUT / "setup" / "promptfoo" / "node_modules" / "promptfoo" / "dist" / "src" / "entrypoint.js"
+QUICK_IMPORTS = CHECKOUT / "setup" / "quick_imports.mjs"
 OLDEST_NODE = (22, 22)
 
 
@@ -55,8 +56,8 @@ def start_promptfoo(
     (folder / "promptfooconfig.json").write_text(json.dumps(config), encoding="utf-8")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("EVALS_", "PROMPTFOO_"))}
     command = [
-        *[node(), str(ENTRY), "eval", "-c", "promptfooconfig.json", "-o", "results.json"],
-        *["--no-cache", "--no-progress-bar", *options],
+        *[node(), f"--import={QUICK_IMPORTS.as_uri()}", str(ENTRY)],
+        *["eval", "-c", "promptfooconfig.json", "-o", "results.json", "--no-cache", "--no-progress-bar", *options],
     ]
     return subprocess.Popen(
         command,
