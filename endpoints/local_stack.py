@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from endpoints.private_sockets import NotPrivate, ask, private_folder
-from endpoints.settings import CHECKOUT
+from endpoints.settings import CHECKOUT, FORKED_PYTHON
 
 LABEL = "local"
 """How the ledger names the local pull-request host, whose port may differ from run to run."""
@@ -102,11 +102,9 @@ def _start(home: Path, path: Path, leases: Sequence[int]) -> Stack:
     data = home / "portal"
     data.mkdir(parents=True, exist_ok=True)
     log_path = home / "stack.log"
-    command = [sys.executable, "-m", "local", "serve", "--data", str(data), "--socket", str(path)]
+    command = [*_python(), "-m", "local", "serve", "--data", str(data), "--socket", str(path)]
     for pid in leases:
         command += ["--lease-pid", str(pid)]
-    inherited = os.environ.get("PYTHONPATH")
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, [str(CHECKOUT), inherited]))}
     with log_path.open("ab") as log:
         start_of_log = log.tell()
         # Its own session and no inherited pipes: promptfoo waits for the pipes of whoever started it, and Ctrl-C in the
@@ -117,7 +115,6 @@ def _start(home: Path, path: Path, leases: Sequence[int]) -> Stack:
             stdout=log,
             stderr=log,
             cwd=CHECKOUT,
-            env=environment,
             start_new_session=True,
         )
     deadline = time.monotonic() + START_SECONDS
@@ -133,6 +130,11 @@ def _start(home: Path, path: Path, leases: Sequence[int]) -> Stack:
         f"the local portal and model did not answer within {START_SECONDS:.0f} seconds; "
         f"{log_path} says: {_end_of(log_path, start_of_log)}"
     )
+
+
+def _python() -> list[str]:
+    """In a run the stack is forked from what the run has imported already."""
+    return [str(FORKED_PYTHON)] if os.environ.get("EVALS_PYTHON") == sys.executable else [sys.executable]
 
 
 def _end_of(log: Path, start: int) -> str:

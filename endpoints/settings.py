@@ -15,6 +15,9 @@ from typing import Literal
 CHECKOUT = Path(__file__).resolve().parent.parent
 """The folder of this checkout."""
 
+FORKED_PYTHON = CHECKOUT / "endpoints" / "forked-python"
+"""The Python of a run's processes while the run's fork server is there; see `forked_python.py`."""
+
 Topic = Literal["data", "portal", "sign-in", "model", "pull requests", "promptfoo", "set-up"]
 
 SignInKind = Literal["openid", "entra"]
@@ -85,7 +88,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("EVALS_KEEP_BRANCHES", "pull requests", "yes: keep the branches of abandoned pull requests", "no"),
     Setting("PROMPTFOO_CONFIG_DIR", "promptfoo", "Folder of promptfoo's database and logs", "promptfoo in EVALS_HOME"),
     Setting("PROMPTFOO_PYTHON", "promptfoo", "Python that promptfoo starts", "the .venv of the checkout"),
-    Setting("EVALS_FORK_SERVER", "promptfoo", "Where a run forks its workers; the run sets it by itself"),
+    Setting("EVALS_FORK_SERVER", "promptfoo", "Where a run forks its processes; the run sets it by itself"),
+    Setting("EVALS_PYTHON", "promptfoo", "The Python of these processes; the run sets it by itself"),
     Setting("EVALS_ENV_FILE", "set-up", "File with variables that are unset, or off", ".env in the checkout"),
     Setting("PYTHON", "set-up", "Python (3.11 or newer) that the .venv is made with", "the newest on PATH"),
 )

@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
     options, rest = _parser().parse_known_args(arguments)
     request = _request(rest)
     # Late: `--help` needs nothing of it.
-    from evals.fork_server import fork_server
+    from evals.forking.start import fork_server
     from evals.real_model.engine_process import serving
     from evals.real_model.fetching import FOLDER, fetched
     from evals.real_model.limits import CONFIG, read_limits

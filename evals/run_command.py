@@ -9,7 +9,8 @@ from contextlib import nullcontext
 from endpoints.settings import CHECKOUT, problems
 from evals.command_line import CommandError
 from evals.exit_codes import Exit, worst
-from evals.fork_server import fork_server
+from evals.forking.start import fork_server
+from evals.provider_check import check_providers
 from evals.replay import only_replays
 from evals.run_request import RunRequest, read_request
 from evals.selection import Selectable, check_selection
@@ -29,6 +30,7 @@ def main(arguments: list[str]) -> int:
     known = find_suites(request.root or CHECKOUT)
     suites = choose(request.suites, known)
     check_cases(request, suites, known)
+    check_providers(request, suites)
     for finding in unknown_variables():
         print(f"Warning: {finding.text}; {finding.mend}", file=sys.stderr)
     replays = only_replays()

@@ -1,6 +1,6 @@
 """Where an episode runs: in promptfoo's worker itself, or in a process that the run's fork server has forked for it.
 
-`evals run` starts a fork server (`providers.fork_server`) and says in EVALS_FORK_SERVER where it listens. Without one,
+`evals run` starts a fork server (`evals.forking.server`) and says in EVALS_FORK_SERVER where it listens. Without one,
 as with a bare `promptfoo eval`, or when it can not serve this worker, the worker imports what it needs and runs the
 episode itself. The result is the same.
 """
@@ -112,7 +112,7 @@ class _Process:
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._connection.settimeout(IMPORT_SECONDS)
         self._connection.connect(path)
-        socket.send_fds(self._connection, [b"\0"], [1, 2])
+        socket.send_fds(self._connection, [b"w"], [1, 2])
         self._lines = self._connection.makefile("rw", encoding="utf-8", newline="\n")
         self._write(
             {

@@ -10,20 +10,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from providers import worker
+from tests.support.fork_server import SECONDS, fork_server, gone, until
 from tests.support.promptfoo import CHECKOUT
 from tests.support.trace_receiver import trace_receiver
 
 WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/persistent_wrapper.py"
-SECONDS = 60.0
-
 AGENT = """
 import json, os, sys, time
 from contextlib import asynccontextmanager
@@ -57,23 +54,6 @@ def place(tmp_path: Path) -> Path:
     """A folder to work in, with an agent that tells where it runs."""
     (tmp_path / "told_agent.py").write_text(AGENT)
     return tmp_path
-
-
-@contextmanager
-def fork_server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    with tempfile.TemporaryDirectory(prefix="fs") as folder:  # the path of a socket must be short
-        path = str(Path(folder) / "w.sock")
-        server = subprocess.Popen(
-            [sys.executable, "-m", "providers.fork_server", path], stdin=subprocess.PIPE, cwd=CHECKOUT
-        )
-        try:
-            _until(lambda: Path(path).exists())
-            yield path, server
-        finally:
-            assert server.stdin is not None
-            server.stdin.close()
-            assert server.wait(SECONDS) == 0
-            assert not Path(path).exists()
 
 
 class Worker:
@@ -131,20 +111,6 @@ class Worker:
         return errors
 
 
-def _until(condition: Any) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def _gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 def _where(result: dict[str, Any]) -> dict[str, Any]:
     assert "error" not in result, result["error"]
     told: dict[str, Any] = json.loads(result["output"])
@@ -161,7 +127,7 @@ def test_a_forked_episode_has_its_workers_environment_folder_modules_and_output_
         assert (first["folder"], first["marker"], first["zone"]) == (str(place), "the worker's", "XYZ")
         assert first["pid"] not in (worker.process.pid, server.pid)
         assert "the agent was loaded" in worker.end()
-        _until(lambda: _gone(first["pid"]))
+        until(lambda: gone(first["pid"]))
 
 
 def test_each_worker_has_a_process_of_its_own(place: Path) -> None:
@@ -205,10 +171,10 @@ def test_a_kill_in_mid_episode_ends_the_forked_process_and_leaves_a_record_where
     with fork_server() as (path, _):
         worker = Worker(place, path)
         worker.ask("wait")
-        _until(lambda: (place / "waiting").exists() and (place / "waiting").read_text())
+        until(lambda: (place / "waiting").exists() and (place / "waiting").read_text())
         pid = int((place / "waiting").read_text())
         os.kill(worker.process.pid if killed == "worker" else pid, signal.SIGKILL)
-        _until(lambda: _gone(pid))
+        until(lambda: gone(pid))
         if killed == "worker":
             worker.process.communicate()
             return
@@ -225,17 +191,12 @@ def test_a_kill_in_mid_episode_ends_the_forked_process_and_leaves_a_record_where
 def test_a_worker_whose_process_and_fork_server_are_both_killed_loses_one_episode_and_runs_the_next_itself(
     place: Path,
 ) -> None:
-    with tempfile.TemporaryDirectory(prefix="fs") as folder:
-        path = Path(folder) / "w.sock"
-        server = subprocess.Popen(
-            [sys.executable, "-m", "providers.fork_server", str(path)], stdin=subprocess.PIPE, cwd=CHECKOUT
-        )
-        _until(path.exists)
-        worker = Worker(place, str(path))
+    with fork_server() as (path, server):
+        worker = Worker(place, path)
         worker.ask("wait")
-        _until(lambda: (place / "waiting").exists() and (place / "waiting").read_text())
+        until(lambda: (place / "waiting").exists() and (place / "waiting").read_text())
         server.kill()
-        server.communicate()
+        server.wait()
         os.kill(int((place / "waiting").read_text()), signal.SIGKILL)
         assert worker.result()["error"].startswith("provider_error: the process of this worker ended in mid-episode")
         assert _where(worker.call("where?"))["pid"] == worker.process.pid
@@ -247,7 +208,7 @@ def test_a_process_that_is_killed_between_two_episodes_costs_none(place: Path) -
         worker = Worker(place, path)
         pid = _where(worker.call("where?"))["pid"]
         os.kill(pid, signal.SIGKILL)
-        _until(lambda: _gone(pid))
+        until(lambda: gone(pid))
         assert _where(worker.call("where?"))["pid"] != pid
         worker.end()
 
@@ -271,7 +232,7 @@ def test_an_episode_does_not_begin_when_its_worker_is_gone_before_it_was_read(pl
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.connect(path)
             with Path(os.devnull).open("w") as nothing:
-                socket.send_fds(connection, [b"\0"], [nothing.fileno()] * 2)
+                socket.send_fds(connection, [b"w"], [nothing.fileno()] * 2)
             connection.sendall(json.dumps(worker).encode() + b"\n")
             with connection.makefile() as lines:
                 assert json.loads(lines.readline()) == {"problem": None}
@@ -280,7 +241,7 @@ def test_an_episode_does_not_begin_when_its_worker_is_gone_before_it_was_read(pl
             os.kill(pid, signal.SIGSTOP)
             connection.sendall(json.dumps(call).encode() + b"\n")
         os.kill(pid, signal.SIGCONT)
-        _until(lambda: _gone(pid))
+        until(lambda: gone(pid))
     assert not (place / "waiting").exists()
 
 
@@ -321,7 +282,7 @@ def test_a_worker_whose_libraries_would_be_others_gets_no_process(
     with fork_server() as (path, _), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(path)
         with Path(os.devnull).open("w") as nothing:
-            socket.send_fds(connection, [b"\0"], [nothing.fileno()] * 2)
+            socket.send_fds(connection, [b"w"], [nothing.fileno()] * 2)
         asked = {"executable": sys.executable, "environment": {}, "folder": str(place), "path": []} | worker
         connection.sendall(json.dumps(asked).encode() + b"\n")
         with connection.makefile() as lines:
