@@ -67,13 +67,27 @@ def _counting_python(folder: Path) -> tuple[Path, Path]:
     return program, log
 
 
+def _copied_hooks(folder: Path) -> Path:
+    """The hooks in a checkout whose path has a space."""
+    checkout = folder / "a checkout"
+    for file in ("hooks/cleanup.mjs", "hooks/cleanup.py", "setup/checkout.mjs"):
+        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(CHECKOUT / file, checkout / file)
+    return checkout / "hooks"
+
+
+def _hook_processes(hooks: Path, started: Path) -> int:
+    return sum(f"{hooks}/cleanup.py" in line for line in started.read_text().splitlines())
+
+
 @dataclass(frozen=True)
 class Finished:
-    """A run with one case of each kind, and what it left on the host."""
+    """A run with one case of each kind, what it left on the host, and how many processes its hooks took."""
 
     run: Run
     home: Path
     server: GitHub
+    hook_processes: int
 
     def cleanup(self, description: str) -> list[dict[str, Any]]:
         return list(self.run.row(description)["metadata"]["cleanup"])
@@ -89,24 +103,29 @@ def finished(tmp_path_factory: pytest.TempPathFactory, server: GitHub) -> Finish
     earlier.path.write_text(json.dumps({**row, "pid": 0}) + "\n")
 
     server.open_pull(1, "human", user="ann")
-    for number in (2, 3, 5, 6, 7):
+    for number in (2, 3, 5, 6, 7, 8):
         server.open_pull(number, f"evals/{number}/spoke", created_at=now())
     merged = server.open_pull(4, "evals/4/spoke", created_at=now())
     merged.state, merged.merged_at = "closed", now()
+    copied = tmp_path_factory.mktemp("copied")
+    hooks, (python, started) = _copied_hooks(copied), _counting_python(copied)
     run = run_promptfoo(
         tmp_path_factory.mktemp("run"),
         _config(
             _case("creates nothing"),
+            _case("creates nothing and raises", then="raise"),
+            _case("replays what another run created", creates=8, branch="evals/8/spoke", then="replay"),
             _case("creates one", creates=2, branch="evals/2/spoke", then="answer"),
             _case("is blocked but creates one", "refused", creates=3, branch="evals/3/spoke", then="answer"),
             _case("creates one that is merged", creates=4, branch="evals/4/spoke", then="answer"),
             _case("creates one and raises", creates=5, branch="evals/5/spoke", then="raise"),
             _case("creates one and loses the answer", creates=6, branch="evals/6/spoke", then="lose"),
             _case("names one that the ledger does not know", creates=7, branch="evals/7/spoke", then="forget"),
+            folder=hooks,
         ),
-        _environment(home, server),
+        {**_environment(home, server), "PROMPTFOO_PYTHON": str(python)},
     )
-    return Finished(run, home, server)
+    return Finished(run, home, server, _hook_processes(hooks, started))
 
 
 def test_a_row_that_creates_nothing_is_left_as_it_is(finished: Finished) -> None:
@@ -163,7 +182,8 @@ def test_a_record_is_no_proof_of_its_own(finished: Finished) -> None:
 
 def test_nobody_elses_pull_request_is_touched(finished: Finished) -> None:
     assert finished.server.pulls[1].state == "open"
-    assert {"human", "evals/4/spoke", "evals/7/spoke", "main"} == set(finished.server.branches)
+    assert finished.server.pulls[8].state == "open"
+    assert {"human", "evals/4/spoke", "evals/7/spoke", "evals/8/spoke", "main"} == set(finished.server.branches)
 
 
 def test_what_is_left_stands_in_the_marker_file_with_the_way_to_finish(finished: Finished) -> None:
@@ -194,36 +214,39 @@ def test_a_row_that_timed_out_is_swept_at_the_end(tmp_path: Path) -> None:
         assert not left_file(tmp_path / "home", run.eval_id).exists()
 
 
-@pytest.mark.parametrize(("hooks", "processes"), [(ALL_HOOKS, 4), (ONLY_PYTHON, 13)])
-def test_only_a_row_that_can_have_created_something_starts_a_process_for_its_hook(
-    hooks: tuple[str, ...], processes: int, tmp_path: Path
-) -> None:
-    checkout = tmp_path / "a checkout"
-    for file in ("hooks/cleanup.mjs", "hooks/cleanup.py", "setup/checkout.mjs"):
-        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(CHECKOUT / file, checkout / file)
-    python, started = _counting_python(tmp_path)
+def test_only_a_row_that_can_have_created_something_starts_a_process_for_its_hook(finished: Finished) -> None:
+    scores = {row["testCase"]["description"]: row["namedScores"].get("cleanup_ok") for row in finished.run.rows}
+    assert {description for description, score in scores.items() if score is None} == {
+        "creates nothing",
+        "creates nothing and raises",
+        "creates one and raises",
+        "replays what another run created",
+    }
+    assert len(scores) == 9
+    assert finished.hook_processes == 7, "before the run, after it, and for five rows"
+
+
+def test_the_python_hook_cleans_a_row_up_as_well_with_a_process_for_each(tmp_path: Path) -> None:
+    hooks, (python, started) = _copied_hooks(tmp_path), _counting_python(tmp_path)
     with github_server() as server:
         for number in (2, 3, 4):
             server.open_pull(number, f"evals/{number}/spoke", created_at=now())
         run = run_promptfoo(
             tmp_path / "run",
             _config(
-                *(_case(f"creates nothing {number}") for number in range(7)),
+                _case("creates nothing"),
                 _case("raises", then="raise"),
                 _case("replays what another run created", creates=4, branch="evals/4/spoke", then="replay"),
                 _case("creates one", creates=2, branch="evals/2/spoke", then="answer"),
                 _case("creates one and loses the answer", creates=3, branch="evals/3/spoke", then="lose"),
-                hooks=hooks,
-                folder=checkout / "hooks",
+                hooks=ONLY_PYTHON,
+                folder=hooks,
             ),
             {**_environment(tmp_path / "home", server), "PROMPTFOO_PYTHON": str(python)},
-            ["-j", "16"],
         )
         assert [pull.state for pull in server.pulls.values()] == ["closed", "closed", "open"]
-    scores = [row["namedScores"].get("cleanup_ok") for row in run.rows]
-    assert scores == [None] * 9 + [1, 1]
-    assert sum(f"{checkout}/hooks/cleanup.py" in line for line in started.read_text().splitlines()) == processes
+    assert [row["namedScores"].get("cleanup_ok") for row in run.rows] == [None, None, None, 1, 1]
+    assert _hook_processes(hooks, started) == 7
 
 
 def test_a_hook_that_can_not_be_started_is_said_and_what_it_missed_is_swept_at_the_end(tmp_path: Path) -> None:
@@ -257,15 +280,16 @@ def test_sixteen_at_a_time_with_repeats_two_providers_and_two_runs_are_each_clea
             return run_promptfoo(
                 tmp_path / f"run-{numbers.start}",
                 config,
-                _environment(tmp_path / "home", server),
+                # Of each provider; by themselves they would be 16.
+                {**_environment(tmp_path / "home", server), "PROMPTFOO_PYTHON_WORKERS": f"{len(numbers)}"},
                 ["-j", "16", "--repeat", "2"],
             )
 
-        runs = list(pool.map(run_of, (range(1, 5), range(5, 9))))
-        for run in runs:
-            assert [row["namedScores"].get("cleanup_ok") for row in run.rows] == [1] * 16
+        runs = list(pool.map(run_of, (range(1, 5), range(5, 6))))
+        for run, rows in zip(runs, (16, 4), strict=True):
+            assert [row["namedScores"].get("cleanup_ok") for row in run.rows] == [1] * rows
             assert not left_file(tmp_path / "home", run.eval_id).exists()
-        assert [pull.state for pull in server.pulls.values()] == ["closed"] * 8
+        assert [pull.state for pull in server.pulls.values()] == ["closed"] * 5
         assert list(server.branches) == ["main"]
 
 
