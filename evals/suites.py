@@ -9,6 +9,7 @@ from typing import Any
 
 from endpoints.settings import CHECKOUT
 from evals.command_line import CommandError
+from evals.suite_providers import SuiteProvider, own_providers
 
 ALL = "all"
 """The name of the root config, which runs every suite in one go."""
@@ -39,6 +40,7 @@ class Suite:
     sources: tuple[CaseSource, ...]
     complete: bool
     """The sources are all of its tests."""
+    providers: tuple[SuiteProvider, ...] = ()
 
 
 def find_suites(root: Path = CHECKOUT) -> dict[str, Suite]:
@@ -95,14 +97,15 @@ def read_suite(name: str, config: Path) -> Suite:
     from formats.yaml_document import YamlProblem, read_yaml
 
     try:
-        content = read_yaml(config).value
+        document = read_yaml(config)
     except YamlProblem as error:
         raise CommandError(str(error)) from error
+    content = document.value
     tests = content.get("tests") if isinstance(content, dict) else None
     listed = tests if isinstance(tests, list) else [tests]
     loaded = [_sources(entry) for entry in listed]
     sources = tuple(source for found in loaded for source in found)
-    return Suite(name, config, sources, complete=all(loaded))
+    return Suite(name, config, sources, complete=all(loaded), providers=own_providers(document))
 
 
 def _sources(entry: Any) -> list[CaseSource]:

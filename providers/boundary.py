@@ -1,7 +1,6 @@
 """Where an episode meets the world: its models, its tool servers and the pull-request host, real ones or recordings.
 
-    cassette: once                     # none | once | new_episodes | all; files beside the suite, in `cassettes`
-    cassette: {mode: none, folder: recordings, name: mini}      # name: for one of several providers of the same cases
+    cassette: once                     # see `providers.cassette_choice`
     fakes: {seed: 7, rules: [...]}     # see `providers.agent.fake_server`
     now: 2026-03-01T12:00:00Z          # see `providers.agent.frozen_world`
 
@@ -12,7 +11,6 @@ set, else `once`. The services of the run are looked up only when something real
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -22,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Self
 from endpoints.settings import home
 from episodes.ledger import Ledger
 from models.cassettes.cassette import Cassette
-from models.cassettes.modes import MODE_VARIABLE, CassetteMode, command_to_record, parse_mode
+from models.cassettes.modes import command_to_record
 from models.cassettes.tape import TapeError
-from models.config_values import check_keys
 from models.settings import ModelSettings
 from providers.agent_protocol import ConfigurationProblem
+from providers.cassette_choice import read_cassette_choice
 from providers.recorder import CaseIdentity, Recorder
 from providers.services import services
 from providers.tracing import current_trace
@@ -36,14 +34,10 @@ if TYPE_CHECKING:
     from providers.agent.server_settings import ServerSettings
     from providers.agent.tool_server import ToolServer
 
-BOUNDARY_KEYS = frozenset({"cassette", "fakes", "now"})
-CASSETTE_KEYS = ("mode", "folder", "name")
-OFF = "off"
 WITHOUT_RUN = "no-run"
 """Ledger of calls made outside promptfoo, which has no evaluation id."""
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 
 
 class Boundary:
@@ -163,37 +157,18 @@ def _finish(cassette: Cassette, recorder: Recorder) -> None:
 
 
 def _cassette(options: Mapping[str, Any], base_path: Path, identity: CaseIdentity) -> Cassette | None:
-    wanted = options.get("cassette")
-    from_environment = os.environ.get(MODE_VARIABLE, "").strip()
-    data = {"mode": wanted} if isinstance(wanted, str) else {} if wanted is None else wanted
-    if not isinstance(data, Mapping):
-        raise ConfigurationProblem(f"config.cassette: expected a mode or a mapping with {', '.join(CASSETTE_KEYS)}")
-    check_keys(data, CASSETTE_KEYS, "config.cassette.")
-    mode = CassetteMode.NONE if os.environ.get("CI") else CassetteMode.ONCE
+    choice = read_cassette_choice(options, os.environ)
+    if choice is None:
+        return None
+    path = _folder(choice.folder, base_path, identity.suite) / choice.file_name(identity.case_id)
+    again = command_to_record(identity.suite, identity.case_id)
     try:
-        if data.get("mode") not in (None, OFF):
-            mode = parse_mode(data["mode"], "config.cassette.mode")
-        if from_environment == OFF or (not from_environment and (wanted is None or data.get("mode") == OFF)):
-            return None
-        if from_environment:
-            mode = parse_mode(from_environment, MODE_VARIABLE)
-    except ValueError as problem:
-        raise ConfigurationProblem(f"{problem} (or {OFF})") from None
-    path = _folder(data, base_path, identity.suite) / _file_name(identity, str(data.get("name") or ""))
-    try:
-        return Cassette(path, identity.case_id, mode, again=command_to_record(identity.suite, identity.case_id))
+        return Cassette(path, identity.case_id, choice.mode, again=again)
     except TapeError as problem:
         raise ConfigurationProblem(str(problem)) from None
 
 
-def _folder(data: Mapping[str, Any], base_path: Path, suite: str) -> Path:
+def _folder(folder: str, base_path: Path, suite: str) -> Path:
     """The folder of the suite's cassettes: in the suite's own folder, wherever promptfoo was started."""
-    folder = str(data.get("folder") or "cassettes")
     own = CHECKOUT / "suites" / suite
     return (own if suite and own.is_dir() else base_path) / folder
-
-
-def _file_name(identity: CaseIdentity, name: str) -> str:
-    parts = [part for part in (identity.case_id or "case", name) if part]
-    # An id from a case file may hold anything; a file name may not.
-    return f"{_UNSAFE.sub('_', '.'.join(parts)).lstrip('.') or 'case'}.jsonl"

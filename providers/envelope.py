@@ -24,7 +24,8 @@ from models.config_values import ModelSettingsError
 from models.deadline import Deadline
 from providers.agent_protocol import AgentSetup, ConfigurationProblem, EpisodeStopped
 from providers.background_loop import WorkDidNotStop, background_loop
-from providers.boundary import BOUNDARY_KEYS, Boundary
+from providers.boundary import Boundary
+from providers.config_keys import BOUNDARY_KEYS, ENVELOPE_KEYS, PROMPTFOO_KEYS
 from providers.look_up import look_up_pull_requests
 from providers.recorder import CaseIdentity, Recorder
 from providers.run_fingerprint import note_run
@@ -49,12 +50,6 @@ MARGIN_S = 15.0
 
 GRACE_S = 5.0
 """How long a cancelled episode may take to close its sessions; at most a third of the margin."""
-
-ENVELOPE_KEYS = frozenset({"deadlineSeconds"})
-"""Keys of every provider's config that are read here."""
-
-PROMPTFOO_KEYS = frozenset({"basePath", "workers", "timeout", "pythonExecutable"})
-"""Keys that promptfoo itself reads from, or adds to, a Python provider's config."""
 
 
 @dataclass(frozen=True)

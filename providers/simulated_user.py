@@ -16,13 +16,12 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from providers import worker
+from providers.config_keys import CONVERSATION_KEYS
 
 worker.prepare()
-
-OWN_KEYS = ("maxTurns", "user", "judge")
 
 
 def call_api(prompt: str, options: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
     """Run one conversation. Never raises; see `providers.envelope` for the result."""
     body = "providers.conversation.episode:run_conversation"
-    return worker.run(body, prompt, options, context, entry_keys=OWN_KEYS)
+    return worker.run(body, prompt, options, context, entry_keys=CONVERSATION_KEYS)

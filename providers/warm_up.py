@@ -15,6 +15,7 @@ HEAVY = (
     "openai.resources.chat.completions",
     "openai.resources.responses",
     "anyio._backends._asyncio",
+    "jsonschema",
     "models.service",
     "models.cassettes.model",
     "providers.agent.mcp_server",

@@ -12,10 +12,6 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import jsonschema
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-
 from endpoints.redaction import brief
 
 if TYPE_CHECKING:
@@ -74,6 +70,8 @@ class ArgumentCheck:
         """What does not fit, as `<JSON Pointer>: <message>`, the first few; empty when all does."""
         if self._validator is None:
             return ()
+        from referencing.exceptions import Unresolvable
+
         try:
             found = sorted(self._validator.iter_errors(dict(arguments)), key=lambda error: list(map(str, error.path)))
         except Unresolvable as error:
@@ -86,6 +84,10 @@ class ArgumentCheck:
 @functools.lru_cache(maxsize=256)
 def _validator(schema_text: str, formats: bool) -> tuple[Validator | None, str]:
     """The validator for a schema, or why there is none. Checking a schema takes longer than checking a call with it."""
+    # Late: a configuration is read without them, too.
+    import jsonschema
+    from referencing import Registry
+
     schema = json.loads(schema_text)
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     try:

@@ -17,7 +17,7 @@ from models.deadline import Deadline
 from models.protocol import RequestedCall
 from providers.agent.arguments import UnreadableArguments, read_arguments
 from providers.agent.created import CreationLedger, created_pull_request, marked_arguments
-from providers.agent.submission_rules import SubmissionRules
+from providers.agent.dispatch_settings import DispatchSettings
 from providers.agent.tool_server import ToolAnswer, ToolFailure
 from providers.agent.toolbox import Tool, Toolbox
 from providers.agent_protocol import EpisodeStopped
@@ -31,19 +31,6 @@ STATUS_OF_FAILURE = {
     "refused": ToolStatus.TOOL_ERROR,
     "no_recording": ToolStatus.NOT_EXECUTED,
 }
-
-
-@dataclass(frozen=True)
-class DispatchSettings:
-    """`tool_idle_s`: how long a tool may give no sign of life. `max_result`: characters of a result that are shown.
-
-    `rules`: what a creating call has to keep beside the tool's own schema.
-    """
-
-    tool_idle_s: float = 60.0
-    max_result: int = 60_000
-    marker: bool = True
-    rules: SubmissionRules = field(default_factory=SubmissionRules)
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from models.config_values import ModelSettingsError, check_keys, number, whole
@@ -18,7 +19,7 @@ from providers.agent.agent_file import (
     submission_rules,
 )
 from providers.agent.budget import Budget, parse_budget
-from providers.agent.dispatch import DispatchSettings
+from providers.agent.dispatch_settings import DispatchSettings
 from providers.agent.server_settings import parse_servers
 from providers.agent_protocol import AgentSetup, ConfigurationProblem
 
@@ -41,7 +42,17 @@ class AgentOptions:
 
 
 def read_options(setup: AgentSetup, environment: Mapping[str, str] | None = None) -> AgentOptions:
-    """The agent that `config.agent` names, with what `config` replaces in it.
+    """`agent_options` for one episode."""
+    return agent_options(setup.options, setup.base_path, setup.entry_keys, environment)
+
+
+def agent_options(
+    options: Mapping[str, Any],
+    base_path: Path,
+    entry_keys: Collection[str],
+    environment: Mapping[str, str] | None = None,
+) -> AgentOptions:
+    """The agent that `config.agent` names, with what `config` replaces in it. `entry_keys` are read by others.
 
     The model's name is `config.model`, else EVALS_AGENT_MODEL, else the agent file's. A relative `instructions` file is
     looked for beside the promptfoo file first, then in the agent's folder.
@@ -49,10 +60,9 @@ def read_options(setup: AgentSetup, environment: Mapping[str, str] | None = None
     Raises:
         ConfigurationProblem: an unknown key or a wrong value, with what is allowed.
     """
-    options = setup.options
     try:
-        check_keys(options, (*OPTION_KEYS, *sorted(setup.entry_keys)), "config.")
-        agent = _overridden(load_agent(_agent_name(options), setup.base_path), setup, environment)
+        check_keys(options, (*OPTION_KEYS, *sorted(entry_keys)), "config.")
+        agent = _overridden(load_agent(_agent_name(options), base_path), options, base_path, environment)
         budget = parse_budget(options.get("budget"), agent.model)
         return AgentOptions(agent, budget, _dispatch(options, agent))
     except ModelSettingsError as problem:
@@ -69,10 +79,11 @@ def _agent_name(options: Mapping[str, Any]) -> str:
     return name
 
 
-def _overridden(agent: AgentFile, setup: AgentSetup, environment: Mapping[str, str] | None) -> AgentFile:
-    options = setup.options
+def _overridden(
+    agent: AgentFile, options: Mapping[str, Any], base_path: Path, environment: Mapping[str, str] | None
+) -> AgentFile:
     if "instructions" in options:
-        document = read_document(options["instructions"], "config.instructions", (setup.base_path, agent.folder))
+        document = read_document(options["instructions"], "config.instructions", (base_path, agent.folder))
         agent = replace(agent, instructions=document)
     if "servers" in options:
         own = parse_servers(options["servers"], "config.servers")
@@ -86,7 +97,7 @@ def _overridden(agent: AgentFile, setup: AgentSetup, environment: Mapping[str, s
         agent,
         max_steps=max_steps(options, agent.max_steps),
         parallel_tool_calls=parallel,
-        rules=submission_rules(options, (setup.base_path, agent.folder), "config.", agent.rules),
+        rules=submission_rules(options, (base_path, agent.folder), "config.", agent.rules),
         model=_model(agent, options, os.environ if environment is None else environment),
     )
 

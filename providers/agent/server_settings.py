@@ -6,13 +6,15 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from endpoints import Portal
 from endpoints.redaction import remember_named
 from models.config_values import check_keys, number
 from providers.agent_protocol import ConfigurationProblem
+
+if TYPE_CHECKING:
+    from endpoints import Portal
 
 SERVER_KEYS = ("name", "url", "headers", "command", "args", "env", "cwd", "connectSeconds")
 PORTAL_VARIABLE = "EVALS_PORTAL_URL"
