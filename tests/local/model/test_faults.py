@@ -13,7 +13,7 @@ from openai import InternalServerError, OpenAI, RateLimitError
 from local.model.app import build_app
 from local.model.faults import Attempts, Dice, Faults, parse_faults
 from local.model.protocol import Draft
-from tests.local.model.serving import KEY, served_model
+from tests.local.model.serving import KEY, http, served_model
 
 HELLO: list[Any] = [{"role": "user", "content": "Hello"}]
 
@@ -23,7 +23,7 @@ def send(url: str, faults: str, seed: int = 0, attempt: int | None = None) -> ht
     if attempt is not None:
         headers["X-Standin-Attempt"] = str(attempt)
     body = {"model": "spoke-agent", "messages": HELLO, "seed": seed}
-    return httpx2.post(f"{url}/chat/completions", json=body, headers=headers, timeout=60)
+    return http().post(f"{url}/chat/completions", json=body, headers=headers)
 
 
 def test_a_rate_limit_says_when_to_come_back(model_url: str) -> None:
@@ -137,7 +137,7 @@ def test_the_grammar_takes_commas_and_semicolons_and_spaces() -> None:
 def test_an_attempt_that_is_no_number_is_refused(model_url: str) -> None:
     headers = {"Authorization": f"Bearer {KEY}", "X-Standin-Attempt": "first"}
     body = {"model": "judge", "messages": HELLO}
-    assert httpx2.post(f"{model_url}/chat/completions", json=body, headers=headers).status_code == 400
+    assert http().post(f"{model_url}/chat/completions", json=body, headers=headers).status_code == 400
 
 
 def test_the_environment_asks_for_faults_and_a_header_overrules_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_the_environment_asks_for_faults_and_a_header_overrules_it(monkeypatch: 
     with served_model() as url:
         body = {"model": "judge", "messages": HELLO}
         plain = {"Authorization": f"Bearer {KEY}"}
-        assert httpx2.post(f"{url}/chat/completions", json=body, headers=plain).status_code == 500
+        assert http().post(f"{url}/chat/completions", json=body, headers=plain).status_code == 500
         assert send(url, "seed=1").status_code == 200
 
 

@@ -24,7 +24,7 @@ from openai.types.chat.completion_create_params import CompletionCreateParamsBas
 from local.model.app import build_app
 from local.model.problems import RequestProblem
 from local.model.protocol import parse_request
-from tests.local.model.serving import KEY
+from tests.local.model.serving import KEY, http
 from tests.support.promptfoo import CHECKOUT
 
 MODELS = ["spoke-agent", "spoke-agent-careless", "developer", "judge"]
@@ -38,7 +38,7 @@ TOOL: Any = {
 def post(url: str, body: Any, **headers: str) -> httpx2.Response:
     sent = {"Authorization": f"Bearer {KEY}", "Content-Type": "application/json", **headers}
     content = body if isinstance(body, str) else json.dumps(body)
-    return httpx2.post(f"{url}/chat/completions", content=content, headers=sent, timeout=60)
+    return http().post(f"{url}/chat/completions", content=content, headers=sent)
 
 
 def problem(response: httpx2.Response) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_a_wrong_key_is_refused_without_being_repeated(model_url: str) -> None:
 
 
 def test_no_key_is_refused(model_url: str) -> None:
-    response = httpx2.post(f"{model_url}/chat/completions", json={"model": "judge", "messages": HELLO})
+    response = http().post(f"{model_url}/chat/completions", json={"model": "judge", "messages": HELLO})
     assert response.status_code == 401
 
 
@@ -129,7 +129,7 @@ def test_azure_clients_are_served_under_their_own_path(model_url: str) -> None:
 
 def test_an_azure_request_without_version_is_told_what_is_missing(model_url: str) -> None:
     url = f"{model_url.removesuffix('/v1')}/openai/deployments/judge/chat/completions"
-    response = httpx2.post(url, json={"messages": HELLO}, headers={"api-key": KEY})
+    response = http().post(url, json={"messages": HELLO}, headers={"api-key": KEY})
     assert response.status_code == 400
     assert problem(response)["param"] == "api-version"
 
@@ -192,8 +192,8 @@ def test_a_tool_call_without_its_answer_is_refused(model_url: str) -> None:
 
 
 def test_an_unknown_path_and_a_wrong_method_have_error_bodies(model_url: str) -> None:
-    assert problem(httpx2.get(f"{model_url}/nothing"))["message"]
-    response = httpx2.get(f"{model_url}/chat/completions")
+    assert problem(http().get(f"{model_url}/nothing"))["message"]
+    response = http().get(f"{model_url}/chat/completions")
     assert response.status_code == 405
     assert problem(response)["message"]
 
