@@ -142,6 +142,10 @@ class Boundary:
 
 def _finish(cassette: Cassette, recorder: Recorder) -> None:
     unused = cassette.describe_unused()
+    repeat = recorder.identity.repeat
+    if repeat and cassette.asked_live and not cassette.spoilt:
+        # Each repeat would write over the one that ended before it.
+        cassette.spoilt = f"it holds one episode, that of the first repeat, and this is repeat {repeat + 1}"
     if cassette.spoilt:
         recorder.warn(f"{cassette.path.name} was not written: {cassette.spoilt}")
     if unused and not cassette.records:

@@ -122,6 +122,11 @@ class Cassette:
                 return
         raise LookupError(f"nothing asked for {request!r} at {boundary}")
 
+    @property
+    def asked_live(self) -> bool:
+        """Has anything been answered that was not on the cassette?"""
+        return any(isinstance(one, _Asked) and one.answered for one in self._used)
+
     def describe(self) -> str:
         """In a word or three, what it does."""
         if not self.records:
