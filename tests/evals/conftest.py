@@ -147,5 +147,7 @@ def demo(tmp_path: Path, answering: str) -> Demo:
         "EVALS_PULL_REQUEST_TOKEN": "host-secret",
         "EVALS_REPOSITORIES": "r",
         "STARTED": str(tmp_path / "started"),
+        # The demo's provider waits for no model: more than one process of it would only be started and ended.
+        "PROMPTFOO_PYTHON_WORKERS": "1",
     }
     return Demo(root, environment)
