@@ -1,4 +1,7 @@
-"""The process of one assertion, started by promptfoo's own wrapper, against the one of a bare `get_assert`."""
+"""The process of one assertion, started by promptfoo's own wrapper, against the one of a bare `get_assert`.
+
+In a run it is forked from one that has everything imported; the bare one is started by the ordinary Python in any case.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from bench.figure import Figure, interleaved
 from bench.process import process
 from bench.runs import CHECKOUT, Runs
 from endpoints import resolve
+from endpoints.settings import FORKED_PYTHON
+from evals.forking.start import fork_server
 
 ROUNDS = 25
 CASE = "C01"
@@ -20,11 +25,13 @@ MORE: dict[str, Any] = {
     "argument_match": {"tool": "get_spoke", "args": {"name": "spoke-webshop-dev"}},
 }
 """Checks that the case's own contract does not hold."""
+IN_A_RUN = ("schema_validation", "contract")
+"""Those that load the most by themselves."""
 SCHEMA_ALLOWANCE_MS = 100.0
 
 
 def measure() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, fork_server():
         home = Path(name)
         resolve({"EVALS_HOME": name})  # this process keeps the local portal alive, so that the pull request stays there
         row = Runs(home).open_pull_request(CASE)
@@ -38,13 +45,24 @@ def measure() -> list[Figure]:
         for part, config in configs.items():
             arguments = _arguments(home, row, part, config)
             starts.append(process(CHECKOUT / f"assertions/{part}.py", "get_assert", arguments, home, _failed))
-        bare, contract, *singles = interleaved(starts, ROUNDS)
+        for part in IN_A_RUN:
+            file = CHECKOUT / f"assertions/{part}.py"
+            starts.append(process(file, "get_assert", home / f"{part}.json", home, _failed, FORKED_PYTHON))
+        bare, contract, *others = interleaved(starts, ROUNDS)
+        singles, forked = others[: len(SINGLE)], others[len(SINGLE) :]
     figures = [
         _figure(f"{part} / bare get_assert", seconds, bare, 1.25, part == "schema_validation")
         for part, seconds in zip(configs, singles, strict=True)
     ]
     with_schema = "schema" in whole.get("schema_validation", {})
-    return [*figures, _figure("contract with all checks / bare get_assert", contract, bare, 1.3, with_schema)]
+    return [
+        *figures,
+        _figure("contract with all checks / bare get_assert", contract, bare, 1.3, with_schema),
+        *(
+            _figure(f"{part} in a run / bare get_assert", seconds, bare, 1.25, False)
+            for part, seconds in zip(IN_A_RUN, forked, strict=True)
+        ),
+    ]
 
 
 def _figure(name: str, seconds: float, bare: float, goal: float, with_schema: bool) -> Figure:

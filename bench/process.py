@@ -16,12 +16,17 @@ WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/wra
 
 
 def process(
-    script: Path, function: str, arguments: Path, home: Path, accept: Callable[[Any], str] = lambda _: ""
+    script: Path,
+    function: str,
+    arguments: Path,
+    home: Path,
+    accept: Callable[[Any], str] = lambda _: "",
+    python: Path = Path(sys.executable),
 ) -> Callable[[], None]:
     """What starts the process once. `arguments` is the file with the function's arguments; `accept` says, as text, what
     is wrong with what it returned."""
     output = arguments.with_suffix(".out")
-    command = [sys.executable, str(WRAPPER), str(script), function, str(arguments), str(output)]
+    command = [str(python), str(WRAPPER), str(script), function, str(arguments), str(output)]
     environment = environment_of(home)
 
     def start() -> None:

@@ -1,8 +1,9 @@
-"""`jsonschema`, with each of its formats complete, and the package behind a format loaded when it is first needed.
+"""`jsonschema`, with each of its formats complete, and the module behind a format loaded when it is first needed.
 
-On import `jsonschema` loads every package that it can check a format with, which takes as long as all the rest of it
-(`isoduration` alone brings a date library). An assertion is a new process and its schema uses two formats or three. So
-while `jsonschema` is imported, small stand-ins take these packages' places; each loads the real one when it is called.
+On import `jsonschema` loads every module that it can check a format with, which takes as long as all the rest of it
+(`isoduration` alone brings a date library), and one for multiples beyond floats. An assertion is a new process and its
+schema uses two formats or three. So while `jsonschema` is imported, small stand-ins take these modules' places; each
+loads the real one when it is called.
 A package that is not installed gets no stand-in, and its formats stay unknown.
 """
 
@@ -24,6 +25,8 @@ _CALLED = {
     "uri_template": ("validate",),
     "isoduration": ("parse_duration",),
     "webcolors": ("name_to_hex", "normalize_hex"),
+    "uuid": ("UUID",),
+    "fractions": ("Fraction",),
 }
 _RAISED: dict[str, dict[str, type[Exception]]] = {
     "idna": {"IDNAError": UnicodeError},
