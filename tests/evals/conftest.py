@@ -25,7 +25,8 @@ def call_api(prompt, options, context):
         open(os.environ["STARTED"], "a").write("started\\n")
         time.sleep(120)
     usage = {"agent": {"promptTokens": 1000, "completionTokens": 5, "requests": 2, "cost": 0.5}}
-    metadata = {"evalId": context["evaluationId"], "usage": usage}
+    models = [os.environ.get(f"EVALS_{whose}_MODEL") for whose in ("AGENT", "USER", "JUDGE")]
+    metadata = {"evalId": context["evaluationId"], "usage": usage, "models": models}
     if prompt == "open":
         metadata["pullRequests"] = [{"url": "https://host.example/pr/7", "id": "7", "repository": "r"}]
     return {"output": prompt, "metadata": metadata}
@@ -83,7 +84,7 @@ class _Answering(http.server.BaseHTTPRequestHandler):
         return
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def answering() -> Iterator[str]:
     """The address of a server that answers."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answering) as server:
@@ -126,7 +127,11 @@ class Demo:
 
 @pytest.fixture
 def demo(tmp_path: Path, answering: str) -> Demo:
-    root = tmp_path / "root"
+    return make_demo(tmp_path, answering)
+
+
+def make_demo(folder: Path, answering: str) -> Demo:
+    root = folder / "root"
     suite = root / "suites" / "demo"
     suite.mkdir(parents=True)
     (suite / "provider.py").write_text(_PROVIDER, encoding="utf-8")
@@ -138,7 +143,7 @@ def demo(tmp_path: Path, answering: str) -> Demo:
     ours = {setting.name for setting in SETTINGS}
     environment = {name: text for name, text in os.environ.items() if name not in ours}
     environment |= {
-        "EVALS_HOME": str(tmp_path / "home"),
+        "EVALS_HOME": str(folder / "home"),
         "EVALS_ENV_FILE": "off",
         "EVALS_PORTAL_URL": answering,
         "EVALS_PORTAL_TOKEN": "portal-secret",
@@ -146,7 +151,7 @@ def demo(tmp_path: Path, answering: str) -> Demo:
         "EVALS_PULL_REQUEST_API": answering,
         "EVALS_PULL_REQUEST_TOKEN": "host-secret",
         "EVALS_REPOSITORIES": "r",
-        "STARTED": str(tmp_path / "started"),
+        "STARTED": str(folder / "started"),
         # The demo's provider waits for no model: more than one process of it would only be started and ended.
         "PROMPTFOO_PYTHON_WORKERS": "1",
     }

@@ -7,77 +7,90 @@ import os
 import signal
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.evals.conftest import Demo
+from tests.evals.conftest import Demo, make_demo
 
 
 def results_of(demo: Demo) -> list[Path]:
     return sorted((demo.home / "results").iterdir()) if (demo.home / "results").exists() else []
 
 
-def test_a_mixed_run_is_told_in_words_and_ends_with_2(demo: Demo) -> None:
-    ended = demo.run("--filter-pattern", "T0[1-4]")
-    assert ended.returncode == 2, ended.stdout + ended.stderr
-    (file,) = results_of(demo)
-    summary = ended.stdout[ended.stdout.index("\ndemo: ") :]
-    seconds = summary.partition(" cases in ")[2].partition(" s.")[0]
-    assert summary == (
-        "\ndemo: 1 passed, 1 failed, 1 error, 1 not evaluated\n"
+@dataclass(frozen=True)
+class Mixed:
+    """A run with a case of each kind, beside a suite with a faulty case."""
+
+    demo: Demo
+    ended: subprocess.CompletedProcess[str]
+
+    @property
+    def file(self) -> Path:
+        (file,) = results_of(self.demo)
+        return file
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory, answering: str) -> Mixed:
+    demo = make_demo(tmp_path_factory.mktemp("mixed"), answering)
+    other = demo.root / "suites" / "other"
+    other.mkdir()
+    (other / "cases.yaml").write_text("- description: O01\n", encoding="utf-8")
+    config = (demo.root / "suites" / "demo" / "promptfooconfig.yaml").read_text(encoding="utf-8")
+    (other / "promptfooconfig.yaml").write_text(config.replace("suites/demo", "suites/other"), encoding="utf-8")
+    words = ("--filter-pattern", "T0[1-5]", "--model", "big", "--user-model=small")
+    return Mixed(demo, demo.run(*words, EVALS_JUDGE_MODEL="strict"))
+
+
+def test_a_mixed_run_is_told_in_words(mixed: Mixed) -> None:
+    said = mixed.ended.stdout[mixed.ended.stdout.index("\ndemo: ") :]
+    seconds = said.partition(" cases in ")[2].partition(" s.")[0]
+    eval_id = json.loads(mixed.file.read_text(encoding="utf-8"))["evalId"]
+    assert said == (
+        "\ndemo: 2 passed, 1 failed, 1 error, 1 not evaluated\n"
         "  good     1 passed\n"
         "  bad      0 passed, 1 failed, 1 error\n"
         "  unclear  0 passed, 1 not evaluated\n"
+        "  opening  1 passed\n"
         "\n"
         "Did not pass:\n"
         '  T02, failed: Expected output to contain "hello"\n'
         "  T03, error: the model is gone\n"
         "  T04, not evaluated: no telemetry\n"
         "\n"
-        f"1 passed, 1 failed, 1 error, 1 not evaluated of 4 cases in {seconds} s.\n"
-        "Tokens: 3,015 (3,000 in, 15 out) in 7 model requests, cost 1.5000.\n"
-        f"Results: {file}\n"
+        f"2 passed, 1 failed, 1 error, 1 not evaluated of 5 cases in {seconds} s.\n"
+        "Pull requests: 1 opened, 0 abandoned.\n"
+        "LEFT BEHIND, 1 thing to look at:\n"
+        "  https://host.example/pr/7 was opened, and nothing shows that it was abandoned\n"
+        f"  To finish: npm run evals -- cleanup --run {eval_id}\n"
+        "Tokens: 4,020 (4,000 in, 20 out) in 9 model requests, cost 2.0000.\n"
+        f"Results: {mixed.file}\n"
         "To look at them: npm run eval:view (or yarn eval:view)\n"
     )
-    assert json.loads(file.read_text(encoding="utf-8"))["evalId"]
-    assert (demo.home / "promptfoo" / "promptfoo.db").exists()
+    assert (mixed.demo.home / "promptfoo" / "promptfoo.db").exists()
 
 
-def test_what_was_opened_and_not_abandoned_ends_with_3(demo: Demo) -> None:
-    ended = demo.run("--filter-metadata", "group=opening", "-j", "1")
-    assert ended.returncode == 3, ended.stdout + ended.stderr
-    assert "Pull requests: 1 opened, 0 abandoned.\nLEFT BEHIND, 1 thing to look at:\n" in ended.stdout
-    assert "  https://host.example/pr/7 was opened, and nothing shows that it was abandoned\n" in ended.stdout
-    assert "  To finish: npm run evals -- cleanup --run eval-" in ended.stdout
+def test_what_was_opened_and_not_abandoned_ends_with_3_whatever_else_went_wrong(mixed: Mixed) -> None:
+    assert mixed.ended.returncode == 3, mixed.ended.stdout + mixed.ended.stderr
 
 
-@pytest.mark.parametrize(("case", "code"), [("T01", 0), ("T02", 1)])
-def test_a_run_ends_with_0_when_all_passed_and_with_1_when_a_case_failed(demo: Demo, case: str, code: int) -> None:
-    ended = demo.run(f"--filter-pattern={case}")
-    assert ended.returncode == code, ended.stdout + ended.stderr
+def test_the_models_of_the_command_line_reach_the_providers(mixed: Mixed) -> None:
+    rows = json.loads(mixed.file.read_text(encoding="utf-8"))["results"]["results"]
+    told = [row["response"]["metadata"]["models"] for row in rows if "error" not in row["response"]]
+    assert told == [["big", "small", "strict"]] * 4
+
+
+def test_a_faulty_case_of_another_suite_does_not_hold_up_this_one(mixed: Mixed) -> None:
+    assert " of 5 cases in " in mixed.ended.stdout
+    assert mixed.demo.evals("run", "other", "--root", str(mixed.demo.root)).returncode == 5
 
 
 def test_a_run_in_which_promptfoo_selects_nothing_ends_with_4(demo: Demo) -> None:
     ended = demo.run("--filter-range", "50:60")
     assert ended.returncode == 4, ended.stdout + ended.stderr
     assert "No case of demo was selected." in ended.stdout
-
-
-def test_the_models_of_the_command_line_reach_the_providers(demo: Demo) -> None:
-    (demo.root / "suites" / "demo" / "provider.py").write_text(
-        "import os\n"
-        "def call_api(prompt, options, context):\n"
-        "    names = ('EVALS_AGENT_MODEL', 'EVALS_USER_MODEL', 'EVALS_JUDGE_MODEL')\n"
-        "    return {'output': ' '.join(os.environ.get(name, '-') for name in names)}\n",
-        encoding="utf-8",
-    )
-    demo.run("--model", "big", "--user-model=small", "--filter-pattern", "T01", EVALS_JUDGE_MODEL="strict")
-    (file,) = results_of(demo)
-    (row,) = json.loads(file.read_text(encoding="utf-8"))["results"]["results"]
-    assert row["response"]["output"] == "big small strict"
 
 
 def test_a_config_that_promptfoo_refuses_ends_with_5(demo: Demo) -> None:
@@ -89,11 +102,9 @@ def test_a_config_that_promptfoo_refuses_ends_with_5(demo: Demo) -> None:
     assert results_of(demo) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stopped_run_says_what_is_known_ends_with_130_and_leaves_no_process(
-    demo: Demo, number: signal.Signals
-) -> None:
-    command = [*demo.command, "run", "demo", "--root", str(demo.root), "--filter-pattern", "T0[16]"]
+def _stopped(demo: Demo, pattern: str, number: signal.Signals) -> tuple[int, str]:
+    """The exit code and the words of a run that gets a signal when a case has begun."""
+    command = [*demo.command, "run", "demo", "--root", str(demo.root), "--filter-pattern", pattern]
     with subprocess.Popen(
         command,
         env=demo.environment,
@@ -107,12 +118,17 @@ def test_a_stopped_run_says_what_is_known_ends_with_130_and_leaves_no_process(
         process.send_signal(number)
         process.send_signal(number)
         output, _ = process.communicate(timeout=120)
-    assert process.returncode == 130, output
     assert "Stopped after " in output
     assert "To look at them: npm run eval:view" in output
+    assert _processes_with(str(demo.root)) == []
+    return process.returncode, output
+
+
+def test_a_stopped_run_says_what_is_known_ends_with_130_and_leaves_no_process(demo: Demo) -> None:
+    code, output = _stopped(demo, "T0[16]", signal.SIGTERM)
+    assert code == 130, output
     (file,) = results_of(demo)
     assert file.suffix == ".jsonl"
-    assert _processes_with(str(demo.root)) == []
 
 
 _CREATING = """\
@@ -132,13 +148,9 @@ def call_api(prompt, options, context):
 
 def test_what_a_stopped_run_had_created_is_swept_and_what_is_left_ends_with_3(demo: Demo) -> None:
     (demo.root / "suites" / "demo" / "provider.py").write_text(_CREATING, encoding="utf-8")
-    command = [*demo.command, "run", "demo", "--root", str(demo.root), "--filter-pattern", "T06"]
-    with subprocess.Popen(command, env=demo.environment, stdout=subprocess.PIPE, text=True) as process:
-        wait_for(Path(demo.environment["STARTED"]))
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=120)
+    code, output = _stopped(demo, "T06", signal.SIGINT)
     # The host of this test answers and knows nothing: the sweep can not abandon what the ledger proves.
-    assert process.returncode == 3, output
+    assert code == 3, output
     assert "Pull requests: 1 opened, 0 abandoned.\nLEFT BEHIND, 1 thing to look at:\n" in output
     assert "https://host.example/pr/7" in output
     (ledger,) = (demo.home / "ledger").glob("eval-*.jsonl")
@@ -232,16 +244,6 @@ def test_a_faulty_case_is_named_with_file_and_line(demo: Demo) -> None:
     ended = demo.run()
     assert (ended.returncode, ended.stdout) == (5, "")
     assert ended.stderr == "suites/demo/cases.yaml:14: metadata: group is missing; needed are id, group, priority\n"
-
-
-def test_a_faulty_case_of_another_suite_does_not_hold_up_this_one(demo: Demo) -> None:
-    other = demo.root / "suites" / "other"
-    other.mkdir()
-    (other / "cases.yaml").write_text("- description: O01\n", encoding="utf-8")
-    config = (demo.root / "suites" / "demo" / "promptfooconfig.yaml").read_text(encoding="utf-8")
-    (other / "promptfooconfig.yaml").write_text(config.replace("suites/demo", "suites/other"), encoding="utf-8")
-    assert demo.run("--filter-pattern", "T01").returncode == 0
-    assert demo.evals("run", "other", "--root", str(demo.root)).returncode == 5
 
 
 def test_a_folder_that_cannot_be_written_is_named(demo: Demo, tmp_path: Path) -> None:
