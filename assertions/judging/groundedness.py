@@ -18,7 +18,7 @@ from assertions.contracts.judgement import combined
 from assertions.evidence import Evidence
 from assertions.judging.judge import Judge, ModelJudge, Order, read_settings
 from assertions.judging.material import Answer, answers
-from assertions.judging.quotations import stands_in
+from assertions.judging.quotations import FEWEST_WORDS, long_enough, stands_in
 from assertions.judging.replies import BadReply, Verdicts
 from assertions.run_check import judged
 from assertions.verdict import CheckResult, NotEvaluated, Verdict, passed
@@ -54,13 +54,20 @@ def judge(evidence: Evidence, config: Mapping[str, Any], by: Judge | None = None
 
 
 def acceptable(context: str) -> Callable[[Verdicts], None]:
-    """What makes a reply usable: every supported claim comes with a passage that stands in the context."""
+    """What makes a reply usable: every supported claim comes with a passage that stands in the context and is
+    long enough to be evidence.
+    """
 
     def accept(reply: Verdicts) -> None:
         for index, finding in enumerate(reply.findings):
             if finding.holds and not stands_in(finding.evidence, context):
                 shown = repr(finding.evidence[:120]) if finding.evidence.strip() else "nothing"
                 raise BadReply(f"claims[{index}] is called supported by {shown}, which does not stand in the context")
+            if finding.holds and not long_enough(finding.evidence, context):
+                raise BadReply(
+                    f"claims[{index}] is called supported by {finding.evidence[:120]!r}, which is too little to be "
+                    f"evidence: at least {FEWEST_WORDS} words in a row, or a whole sentence"
+                )
 
     return accept
 

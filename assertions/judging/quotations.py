@@ -8,6 +8,10 @@ import unicodedata
 _WORD = re.compile(r"\w+", re.UNICODE)
 _MARKER = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+", re.MULTILINE)
 _GAP = re.compile(r"\.\.\.|…|(?<=[.!?:;])\s+|\n")
+_SENTENCE = re.compile(r"\.\.\.|…|(?<=[.!?])\s+|\n")
+
+FEWEST_WORDS = 3
+"""Words in a row that a quotation needs, unless it is a whole sentence or line."""
 
 
 def stands_in(quotation: str, text: str) -> bool:
@@ -26,6 +30,17 @@ def stands_in(quotation: str, text: str) -> bool:
             return False
         at = found + len(piece)
     return bool(pieces)
+
+
+def long_enough(quotation: str, text: str) -> bool:
+    """Whether `quotation` says enough to be evidence: FEWEST_WORDS words in a row, or a whole sentence of `text`.
+
+    A line is a sentence, too. One common word stands in nearly every text, and shows nothing.
+    """
+    if any(len(_words(piece)) >= FEWEST_WORDS for piece in _SENTENCE.split(quotation)):
+        return True
+    words = _words(quotation)
+    return bool(words) and any(_words(piece) == words for piece in _SENTENCE.split(text))
 
 
 def same_words(left: str, right: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from assertions.evidence import Evidence
 from assertions.judging.judge import Judge, ModelJudge, Order, read_settings, refuse_placeholders
 from assertions.judging.material import answer_text
-from assertions.judging.quotations import same_words, stands_in
+from assertions.judging.quotations import FEWEST_WORDS, long_enough, same_words, stands_in
 from assertions.judging.replies import BadReply, Finding, Verdicts
 from assertions.verdict import CheckResult, ConfigError, Verdict, failed, passed
 
@@ -59,7 +59,9 @@ def read_criteria(evidence: Evidence, config: Mapping[str, Any]) -> tuple[str, .
 
 
 def acceptable(criteria: Sequence[str], answer: str) -> Callable[[Verdicts], None]:
-    """What makes a reply usable: the same criteria in the same order, and quotations that stand in the answer."""
+    """What makes a reply usable: the same criteria in the same order, and quotations that stand in the answer
+    and are long enough to be evidence.
+    """
 
     def accept(reply: Verdicts) -> None:
         if len(reply.findings) != len(criteria):
@@ -70,6 +72,11 @@ def acceptable(criteria: Sequence[str], answer: str) -> Callable[[Verdicts], Non
             if finding.evidence.strip() and not stands_in(finding.evidence, answer):
                 raise BadReply(
                     f"criteria[{index}] quotes {finding.evidence[:120]!r}, which does not stand in the answer"
+                )
+            if finding.evidence.strip() and not long_enough(finding.evidence, answer):
+                raise BadReply(
+                    f"criteria[{index}] quotes {finding.evidence[:120]!r}, which is too little to be evidence: "
+                    f"at least {FEWEST_WORDS} words in a row, or a whole sentence"
                 )
 
     return accept

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from assertions.judging.quotations import same_words, stands_in
+from assertions.judging.quotations import long_enough, same_words, stands_in
 from assertions.judging.replies import BadReply, Finding, Grade, Task, Verdicts, read_reply, reply_schema
 
 GOOD: dict[Task, tuple[str, Verdicts | Grade]] = {
@@ -99,6 +99,28 @@ It does *not* create a firewall. Ask the hub team. Costs are billed monthly."""
 )
 def test_a_quotation_counts_only_when_its_words_stand_there(quotation: str, expected: bool) -> None:
     assert stands_in(quotation, ANSWER) is expected
+
+
+@pytest.mark.parametrize(
+    ("quotation", "expected"),
+    [
+        ("not create a", True),
+        ("10.0.0.0/24", True),
+        ("not … create a firewall", True),
+        ("Virtual Network", False),
+        ("the", False),
+        ("a … not … firewall", False),
+        ("", False),
+        # A whole sentence or line may be as short as it is.
+        ("Agreed!", True),
+        ("firewall: none", True),
+        ("none", False),
+    ],
+)
+def test_a_quotation_is_evidence_from_three_words_in_a_row_or_as_a_whole_sentence(
+    quotation: str, expected: bool
+) -> None:
+    assert long_enough(quotation, f"{ANSWER}\n\nIs that so? Agreed. Thanks a lot.\n- Firewall: none\n") is expected
 
 
 @given(st.lists(st.sampled_from(["one", "two", "Drei", "4", "fünf"]), min_size=1, max_size=8), st.data())

@@ -120,6 +120,11 @@ def test_a_repaired_reply_counts_and_the_first_one_is_kept(monkeypatch: pytest.M
             graded(True, True, evidence="The gate checks nothing"),
             "criteria[0] quotes 'The gate checks nothing', which does not stand in the answer",
         ),
+        (
+            graded(True, True, evidence="the"),
+            "criteria[0] quotes 'the', which is too little to be evidence: at least 3 words in a row, or a whole "
+            "sentence",
+        ),
         (graded(True), "it grades 1 criteria instead of 2"),
         (graded(True, True, criteria=CRITERIA[::-1]), "criteria[0] is not 'says that the schema is checked'"),
         (Say(json.dumps(graded(True, True)), finish_reason="length"), "it was cut off"),

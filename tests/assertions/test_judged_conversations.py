@@ -72,6 +72,16 @@ def test_support_that_does_not_stand_in_the_context_is_no_support(monkeypatch: p
     assert "claims[0] is called supported by 'creates a firewall', which does not stand in the context" in result.reason
 
 
+def test_one_common_word_of_the_context_is_no_support(monkeypatch: pytest.MonkeyPatch) -> None:
+    thin = claims(True, evidence="the")
+    with judge_says(monkeypatch, thin, thin):
+        result = grade("groundedness", groundedness, two_turns(), {})
+    assert result.verdict is NOT_EVALUATED
+    assert (
+        "claims[0] is called supported by 'the', which is too little to be evidence: at least 3 words" in result.reason
+    )
+
+
 def test_nothing_claimed_is_a_dash_and_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
     with judge_says(monkeypatch, claims()):
         result = grade("groundedness", groundedness, two_turns(), {})
