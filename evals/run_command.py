@@ -22,8 +22,6 @@ from evals.unknown_variables import unknown_variables
 
 def main(arguments: list[str]) -> int:
     """Run the suites that were asked for and return the exit code of `evals.exit_codes`."""
-    from evals.summary import in_words
-
     request = read_request(arguments)
     if request is None:
         return Exit.PASSED
@@ -40,6 +38,8 @@ def main(arguments: list[str]) -> int:
     with nullcontext() if replays else signed_in(device=request.device), fork_server():
         for suite in suites:
             ran = run_suite(request, suite)
+            from evals.summary import in_words  # imported already, while promptfoo was starting
+
             print(in_words(ran.outcome), flush=True)
             if ran.broke_off:
                 print(ran.broke_off, file=sys.stderr)

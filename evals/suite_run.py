@@ -6,6 +6,7 @@ import itertools
 import os
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,10 +41,6 @@ def run_suite(request: RunRequest, suite: Suite) -> SuiteRun:
     Raises:
         CommandError: promptfoo ended before any case had, or its results can not be read.
     """
-    from evals.leftovers import find_eval_id, settle
-    from evals.results import ResultsError, read_results
-    from evals.summary import RunOutcome
-
     begun = time.monotonic()
     file = _results_file(suite.name)
     streamed = file.with_suffix(".jsonl")
@@ -53,6 +50,11 @@ def run_suite(request: RunRequest, suite: Suite) -> SuiteRun:
         streamed.unlink(missing_ok=True)
         raise
     seconds = time.monotonic() - begun
+    # Imported already, while promptfoo was starting.
+    from evals.leftovers import find_eval_id, settle
+    from evals.results import ResultsError, read_results
+    from evals.summary import RunOutcome
+
     try:
         results = read_results(file if file.exists() else streamed)
     except ResultsError as error:
@@ -104,11 +106,13 @@ def _remote() -> bool:
 
 def _endpoints() -> None:
     """Start the local stack while promptfoo itself starts; this process keeps it alive until the cleanup is done. A run
-    that only replays needs none.
+    that only replays needs none. Also import what is needed when the run has ended.
 
     Raises:
         CommandError: the local portal and model did not start.
     """
+    for name in ("evals.leftovers", "evals.results", "evals.summary"):
+        import_module(name)
     if only_replays():
         return
     from endpoints import resolve
