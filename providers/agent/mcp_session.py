@@ -52,6 +52,7 @@ class McpSession:
         self.http_error: int | None = None
         """The latest HTTP error status, which the SDK does not pass on."""
         self.owner: asyncio.Task[None] = asyncio.create_task(self._own(), name=f"mcp session {address.name}")
+        self.owner.add_done_callback(_ask_how_it_ended)
 
     @property
     def alive(self) -> bool:
@@ -135,6 +136,14 @@ class McpSession:
             return []
         error = self.owner.exception()
         return [] if error is None else list(_leaves(error))
+
+
+def _ask_how_it_ended(owner: asyncio.Task[None]) -> None:
+    """Who waits for a session reads in `describe_end` how it ended. When nobody waits any more, because the episode was
+    given up while it opened, nobody misses it: asyncio must not print it as forgotten.
+    """
+    if not owner.cancelled():
+        owner.exception()
 
 
 def _stderr_of_server() -> TextIO:
