@@ -131,10 +131,16 @@ async def _within_deadline(body: EpisodeBody, call: ProviderCall, context: Mappi
     try:
         with nullcontext() if trace is None else trace.episode(call.identity.case_id):
             async with asyncio.timeout(call.deadline.remaining()):
-                async with call.setup.boundary:
-                    output = await body(call)
-                call.recorder.conversation_ended()
-                await look_up_pull_requests(call.recorder, call.deadline, call.setup.boundary.cassette)
+                try:
+                    async with call.setup.boundary:
+                        output = await body(call)
+                except asyncio.CancelledError:
+                    raise  # The deadline leaves no time to ask anybody.
+                except BaseException:
+                    # What had been created until then is there, and is judged by nobody but a person.
+                    await _ask_host(call)
+                    raise
+                await _ask_host(call)
                 call.setup.boundary.settle()
                 return output
     except TimeoutError:
@@ -150,6 +156,11 @@ async def _within_deadline(body: EpisodeBody, call: ProviderCall, context: Mappi
     except BaseExceptionGroup as group:
         # With a cancellation among its parts it is no Exception, and would leave the row without a record.
         raise RuntimeError(f"the agent ended with {type(group).__name__}: {group}") from group
+
+
+async def _ask_host(call: ProviderCall) -> None:
+    call.recorder.conversation_ended()
+    await look_up_pull_requests(call.recorder, call.deadline, call.setup.boundary.cassette)
 
 
 def _identity(options: Mapping[str, Any], context: Mapping[str, Any]) -> CaseIdentity:

@@ -1,7 +1,8 @@
 """Ask the pull-request host about what an episode created, as soon as the conversation has ended.
 
 The answer becomes part of the record, so that no assertion, which is a process of its own, has to ask again, and so
-that a recorded episode can be judged when its pull requests are long gone. It goes onto a cassette, too.
+that a recorded episode can be judged when its pull requests are long gone. It goes onto a cassette, too. An episode
+that broke off is asked about as well, unless its deadline was the reason: then there is no time left to ask in.
 """
 
 from __future__ import annotations

@@ -61,6 +61,8 @@ def test_a_fault_of_a_model_ends_the_episode_as_the_table_says(stage: Stage, cel
     check_record(played, StopReason(cell.expected[0]))
     created = played.episode.pull_requests
     assert len(created) == (0 if cell.place == "agent" and cell.fault != "slow" else 1)
+    # The host is asked about an episode that broke off, too.
+    assert [pull.at_host is not None and pull.at_host.exists for pull in created] == [True] * len(created)
 
 
 @pytest.mark.parametrize("cell", [cell for cell in sensible(SERVICES) if cell.place == "host"], ids=str)
