@@ -16,6 +16,8 @@ Truth table. Expected steps `a, b`; the calls that count are in the left column:
 
 `exact`: these calls and no others, in this order. `in_order`: these in this order, others anywhere. `any_order`: these
 and no others. `subset`: no others than these. `superset`: at least these. A call serves one step.
+
+By default a call that ended in a tool error counts, because it ran; `when: succeeded` counts only those that worked.
 """
 
 from __future__ import annotations
