@@ -29,11 +29,14 @@ from evals.forking.takeover import become, take_over
 
 PROGRAM, WORKER = b"p", b"w"
 
-_ROOMS = ("assertions", "episodes", "formats", "hooks", "local.model", "local.portal")
-"""What processes are started for, with every module of it."""
+_ROOMS = ("assertions", "episodes", "formats", "hooks")
+"""What promptfoo starts processes for, with every module of it."""
 
-_LIBRARIES = ("asyncio", "jsonschema", "requests", "uvicorn.protocols.http.auto", "uvicorn.loops.auto", "yaml")
-"""What these import late, and promptfoo's wrapper script itself."""
+_LIBRARIES = (
+    *("asyncio", "jsonschema", "requests", "yaml"),
+    *("mcp.server.mcpserver", "sqlite3", "starlette.applications", "uvicorn.loops.auto", "uvicorn.protocols.http.auto"),
+)
+"""What these import late, or promptfoo's wrapper script itself; and what the local stack is made of."""
 
 _BACKLOG = 64
 
