@@ -1,7 +1,8 @@
 """A stand-in for the package `xllamacpp`: the part of its interface that we use, in front of a scripted HTTP server.
 
 A test copies this file into an engine's packages under that name, so that everything but the engine is the real thing.
-The file BEHAVIOUR beside it says how it behaves: `answers`, `refuses` to load, `dies` while it answers, or `hangs`.
+The file BEHAVIOUR beside it says how it behaves: `answers`, `refuses` to load, `dies` while it answers, `dies later`
+(in the second conversation), or `hangs`.
 Each request is written to REQUESTS beside it, one JSON object a line; where a request ends because nobody waits for it,
 a line `{"gone": true}` follows.
 """
@@ -20,6 +21,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 CALL = '```json\n{"name": "get_spoke", "arguments": {"name": "spoke-webshop-dev"}}\n```'
+STOP = "###STOP###"
 HANG_SECONDS = 120
 
 
@@ -55,6 +57,7 @@ class Server:
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     expected = ""
+    conversations = 0
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -68,7 +71,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.headers["Authorization"] != self.expected:
             self._send(401, {"error": {"code": 401, "message": "Invalid API Key", "type": "authentication_error"}})
             return
-        if behaviour() == "dies":
+        if behaviour() == "dies" or (behaviour() == "dies later" and self.conversations):
             os._exit(9)
         if behaviour() == "hangs":
             self._wait()
@@ -77,7 +80,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             error = {"code": 400, "message": "the request exceeds the context", "type": "exceed_context_size_error"}
             self._send(400, {"error": error})
             return
-        message = {"role": "assistant", "content": _reply(body)}
+        reply = _reply(body)
+        if reply == STOP:
+            _Handler.conversations += 1
+        message = {"role": "assistant", "content": reply}
         usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
         choice = {"index": 0, "finish_reason": "stop", "message": message}
         self._send(200, {"id": "chatcmpl-1", "model": body["model"], "choices": [choice], "usage": usage})
@@ -104,7 +110,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 def _reply(body: dict[str, Any]) -> str:
     """The agent reads a spoke and gives up; the developer, who has no tools, ends the conversation."""
     if not body.get("tools"):
-        return "###STOP###"
+        return STOP
     if body["messages"][-1]["role"] == "user":
         return CALL
     return "I have read spoke-webshop-dev and can not do more."
