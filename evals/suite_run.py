@@ -59,7 +59,7 @@ def run_suite(request: RunRequest, suite: Suite) -> SuiteRun:
         results = read_results(file if file.exists() else streamed)
     except ResultsError as error:
         raise CommandError(str(error), Exit.NOT_EVALUATED) from error
-    if results.complete or not results.rows:
+    if not results.rows:
         streamed.unlink(missing_ok=True)
     if not results.complete and not results.rows and not ended.interrupted:
         raise CommandError(

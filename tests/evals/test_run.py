@@ -28,7 +28,7 @@ class Mixed:
 
     @property
     def file(self) -> Path:
-        (file,) = results_of(self.demo)
+        (file,) = (file for file in results_of(self.demo) if file.suffix == ".json")
         return file
 
 
@@ -42,6 +42,14 @@ def mixed(tmp_path_factory: pytest.TempPathFactory, answering: str) -> Mixed:
     (other / "promptfooconfig.yaml").write_text(config.replace("suites/demo", "suites/other"), encoding="utf-8")
     words = ("--filter-pattern", "T0[1-5]", "--model", "big", "--user-model=small")
     return Mixed(demo, demo.run(*words, EVALS_JUDGE_MODEL="strict"))
+
+
+def test_the_files_that_promptfoo_says_it_has_written_are_there(mixed: Mixed) -> None:
+    # promptfoo breaks long lines, so the names are looked for and not the sentence.
+    said = mixed.ended.stdout + mixed.ended.stderr
+    written = [mixed.file, mixed.file.with_suffix(".jsonl")]
+    assert [file.name in said for file in written] == [True, True]
+    assert results_of(mixed.demo) == written
 
 
 def test_a_mixed_run_is_told_in_words(mixed: Mixed) -> None:

@@ -42,7 +42,7 @@ def _told(demo: Demo, **more: str) -> list[str]:
     config.write_text(config.read_text() + "extensions: [file://check.py:afterEach]\n")
     ended = demo.run("--filter-pattern", "T04", **more)
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    (file,) = (demo.home / "results").iterdir()
+    (file,) = (demo.home / "results").glob("*.json")
     (row,) = json.loads(file.read_text())["results"]["results"]
     (check,) = row["gradingResult"]["componentResults"]
     return [row["response"]["output"], check["reason"], row["metadata"]["hook"]]
