@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -64,7 +65,12 @@ class Stack:
             return connection.makefile(encoding="utf-8").readline()
 
     def ended(self) -> int:
-        return self.process.wait(timeout=PATIENCE)
+        """Its exit code. One that does not end is killed, and that is an error."""
+        try:
+            return self.process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
 
 
 @contextmanager
@@ -82,12 +88,12 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Stack]:
-    """A stack that the tests share which leave it as it is."""
+    """A stack, portal and model, that the tests share which leave it as it is."""
     with short_folder() as folder:
-        stack = Stack(folder, "--lease-pid", str(os.getpid()))
+        stack = Stack(folder, "--lease-pid", str(os.getpid()), only=None)
         yield stack
         stack.process.terminate()
-        stack.process.wait()
+        stack.ended()
 
 
 @pytest.fixture
@@ -141,24 +147,58 @@ def test_the_answer_has_everything_and_the_socket_is_for_this_user_only(running:
     assert answer["mcpUrl"] == f"{answer['portalUrl']}/mcp"
     assert answer["pullRequestApi"] == f"{answer['portalUrl']}/landing-zones"
     assert answer["repositories"] == ["platform/spokes"]
-    assert (answer["modelUrl"], answer["modelKey"]) == ("", ""), "the model is not served"
     assert stat.S_IMODE(stack.socket.stat().st_mode) == 0o600
     assert stat.S_IMODE(stack.data.stat().st_mode) == 0o700
     assert stack.ask({"lease": os.getpid()}) == answer
     assert stack.ask({}) == answer
 
 
-def test_no_token_is_written_to_disk(start: Callable[..., Stack], folder: Path) -> None:
-    stack = start("--lease-pid", str(os.getpid()))
-    answer = stack.ask()
-    headers = {"Authorization": f"Bearer {answer['pullRequestToken']}"}
-    assert requests.get(f"{answer['pullRequestApi']}/_apis/connectionData", headers=headers, timeout=30).ok
-    stack.process.terminate()
-    assert stack.ended() == 0
-    tokens = [answer["portalToken"].encode(), answer["pullRequestToken"].encode()]
-    for file in folder.rglob("*"):
-        if file.is_file():
-            assert not any(token in file.read_bytes() for token in tokens), file
+@dataclass(frozen=True)
+class Lives:
+    """Three stacks, portal only, one after another in the same folder: how they answered and how each ended."""
+
+    answers: list[dict[str, Any]]
+    exit_codes: list[int]
+    """The first was ended by SIGTERM while a client kept its connection, the second killed, the last by SIGINT."""
+    sockets_left: list[bool]
+    token_of_the_first: int
+    """HTTP status that the first stack's token gets from the second one."""
+    files: dict[Path, bytes]
+    log: str
+
+
+@pytest.fixture(scope="module")
+def lives() -> Iterator[Lives]:
+    answers: list[dict[str, Any]] = []
+    exit_codes: list[int] = []
+    left: list[bool] = []
+    with short_folder() as folder:
+        for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT):
+            stack = Stack(folder, "--lease-pid", str(os.getpid()))
+            answers.append(stack.ask())
+            assert answers[-1]["pid"] == stack.process.pid
+            api = answers[-1]["pullRequestApi"]
+            if number == signal.SIGTERM:
+                token = {"Authorization": f"Bearer {answers[0]['pullRequestToken']}"}
+                assert requests.get(f"{api}/_apis/connectionData", headers=token, timeout=30).ok
+                idle = socket.create_connection(("127.0.0.1", urlsplit(api).port or 0))
+                idle.sendall(b"GET / HTTP/1.1\r\n")
+            elif number == signal.SIGKILL:
+                status = requests.get(f"{api}/_apis/git/repositories", headers=token, timeout=30).status_code
+            stack.process.send_signal(number)
+            exit_codes.append(stack.ended())
+            left.append(stack.socket.exists())
+        idle.close()
+        files = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        yield Lives(answers, exit_codes, left, status, files, stack.log.read_text())
+
+
+def test_no_token_is_written_to_disk(lives: Lives) -> None:
+    tokens = [answer[name].encode() for answer in lives.answers for name in ("portalToken", "pullRequestToken")]
+    assert len(set(tokens)) == 6
+    assert len(lives.files) > 10
+    for file, content in lives.files.items():
+        assert not any(token in content for token in tokens), file
 
 
 @pytest.mark.parametrize("line", [b"", b"nonsense", b"[]", b'{"leases": 1', b"\xff\xfe", b"x" * 100_000])
@@ -171,14 +211,10 @@ def test_a_broken_question_gets_no_tokens_and_hurts_nobody(running: Stack, line:
     assert running.ask()["pid"] == running.process.pid
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly(start: Callable[..., Stack], number: signal.Signals) -> None:
-    stack = start("--lease-pid", str(os.getpid()))
-    stack.ask()
-    stack.process.send_signal(number)
-    assert stack.ended() == 0
-    assert not stack.socket.exists()
-    assert "Traceback" not in stack.log.read_text()
+def test_a_signal_ends_it_cleanly_although_a_client_keeps_its_connection(lives: Lives) -> None:
+    assert lives.exit_codes == [0, -signal.SIGKILL, 0]
+    assert (lives.sockets_left[0], lives.sockets_left[2]) == (False, False)
+    assert "Traceback" not in lives.log
 
 
 def sleeper() -> subprocess.Popen[bytes]:
@@ -234,17 +270,11 @@ def test_a_process_that_is_gone_gets_no_lease() -> None:
     assert leases.any_alive()
 
 
-def test_addresses_stay_valid_after_a_restart_and_tokens_do_not(start: Callable[..., Stack]) -> None:
-    first = start("--lease-pid", str(os.getpid()))
-    before = first.ask()
-    first.process.terminate()
-    first.ended()
-    second = start("--lease-pid", str(os.getpid()))
-    after = second.ask()
+def test_addresses_stay_valid_after_a_restart_and_tokens_do_not(lives: Lives) -> None:
+    before, after, _ = lives.answers
     assert after["portalUrl"] == before["portalUrl"]
     assert after["portalToken"] != before["portalToken"]
-    old = {"Authorization": f"Bearer {before['pullRequestToken']}"}
-    assert requests.get(f"{after['pullRequestApi']}/_apis/git/repositories", headers=old, timeout=30).status_code == 401
+    assert lives.token_of_the_first == 401
 
 
 def test_a_port_is_taken_again_until_somebody_else_has_it(tmp_path: Path) -> None:
@@ -296,14 +326,9 @@ def test_a_second_stack_on_the_same_socket_is_refused(running: Stack, tmp_path: 
     assert running.ask() == before
 
 
-def test_a_socket_that_a_killed_stack_left_is_replaced(start: Callable[..., Stack]) -> None:
-    first = start("--lease-pid", str(os.getpid()))
-    first.ask()
-    first.process.kill()
-    first.process.wait()
-    assert first.socket.exists()
-    second = start("--lease-pid", str(os.getpid()))
-    assert second.ask()["pid"] == second.process.pid
+def test_a_socket_that_a_killed_stack_left_is_replaced(lives: Lives) -> None:
+    assert lives.sockets_left[1]
+    assert len({answer["pid"] for answer in lives.answers}) == 3
 
 
 def test_a_file_in_the_place_of_the_socket_is_left_alone(folder: Path) -> None:
@@ -346,18 +371,12 @@ def test_without_git_it_says_so(folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_it_ends_although_a_client_keeps_its_connection(start: Callable[..., Stack]) -> None:
-    stack = start("--lease-pid", str(os.getpid()))
-    address = urlsplit(stack.ask()["portalUrl"])
-    with socket.create_connection(("127.0.0.1", address.port or 0)) as idle:
-        idle.sendall(b"GET / HTTP/1.1\r\n")
-        stack.process.terminate()
-        assert stack.ended() == 0
+def test_a_part_that_is_not_served_has_no_address(lives: Lives) -> None:
+    assert [(answer["modelUrl"], answer["modelKey"]) for answer in lives.answers] == [("", "")] * 3
 
 
-def test_both_servers_run_in_one_process(start: Callable[..., Stack]) -> None:
-    stack = start("--lease-pid", str(os.getpid()), only=None)
-    answer = stack.ask()
+def test_both_servers_run_in_one_process(running: Stack) -> None:
+    answer = running.ask()
     models = requests.get(
         f"{answer['modelUrl']}/models", headers={"Authorization": f"Bearer {answer['modelKey']}"}, timeout=30
     )
