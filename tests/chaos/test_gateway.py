@@ -19,6 +19,7 @@ CREATION = {"method": "tools/call", "params": {"name": "create_spoke_pull_reques
 
 class _Behind(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     seen: list[tuple[str, str, bytes]]
 
     def log_message(self, format: str, *args: Any) -> None:

@@ -31,6 +31,7 @@ class Echo(BaseHTTPRequestHandler):
     """Answers with what arrived; `/moved` redirects, `/bye` closes the connection then, `/endless` never ends."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         if self.path == "/endless":

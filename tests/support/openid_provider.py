@@ -216,6 +216,7 @@ def openid_provider(certificate: ssl.SSLContext | None = None) -> Iterator[OpenI
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
         # Headers and body in one packet; two would wait 40 ms for each other.
         wbufsize = -1
 

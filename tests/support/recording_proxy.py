@@ -56,6 +56,7 @@ def recording_proxy(service: str, target: str, traffic: Traffic) -> Iterator[str
 def _handler(service: str, netloc: str, traffic: Traffic) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
             self._forward("POST")

@@ -72,6 +72,7 @@ def scripted_model(*script: Step) -> Iterator[ScriptedModel]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
         # Headers and body in one packet; two would wait 40 ms for each other.
         wbufsize = -1
 

@@ -101,6 +101,7 @@ def session_server() -> Iterator[SessionServer]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
         # Headers and body in one packet; two would wait 40 ms for each other.
         wbufsize = -1
 

@@ -38,6 +38,7 @@ def token_gate(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
         wbufsize = -1
 
         def _pass_on(self) -> None:
