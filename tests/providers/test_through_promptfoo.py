@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from episodes.record import Episode
 from tests.providers.agent.rig import make_rig
-from tests.support.promptfoo import CHECKOUT, run_promptfoo
+from tests.support.promptfoo import CHECKOUT, Run, run_promptfoo
 from tests.support.scripted_model import KEY, Say, scripted_model
 from tests.support.tool_process import tool_process
 
@@ -43,20 +44,34 @@ def _provider(folder: Path) -> dict[str, Any]:
     }
 
 
-def test_rows_carry_the_record_and_a_fault_of_the_machinery_is_an_error_with_its_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with tool_process(tmp_path) as tools, scripted_model(*[_answer] * 20) as model:
-        rig = make_rig(tmp_path, monkeypatch, model, servers=[{"name": "portal", "url": tools.url}])
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Two cases, two times each, traced: one adds with a tool, the model of the other refuses the key."""
+    folder = tmp_path_factory.mktemp("through")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with (
+        tool_process(folder) as tools,
+        scripted_model(*[_answer] * 20) as model,
+        pytest.MonkeyPatch.context() as monkeypatch,
+    ):
+        rig = make_rig(folder, monkeypatch, model, servers=[{"name": "portal", "url": tools.url}])
         config = {
             "prompts": ["{{request}}"],
             "providers": [_provider(rig.folder)],
+            "tracing": {"enabled": True, "otlp": {"http": {"enabled": True, "host": "127.0.0.1", "port": port}}},
             "tests": [
                 {
                     "description": "adds",
                     "metadata": {"id": "A1", "suite": "sums"},
                     "vars": {"request": "2 + 3?"},
-                    "assert": [{"type": "equals", "value": "the sum is 5"}],
+                    "assert": [
+                        {"type": "equals", "value": "the sum is 5"},
+                        {"type": "trajectory:tool-used", "value": "add"},
+                        {"type": "not-trajectory:tool-used", "value": "fail"},
+                        {"type": "trajectory:tool-args-match", "value": {"name": "add", "args": {"a": 2, "b": 3}}},
+                    ],
                 },
                 {
                     "description": "may not",
@@ -67,7 +82,11 @@ def test_rows_carry_the_record_and_a_fault_of_the_machinery_is_an_error_with_its
             ],
         }
         environment = {name: os.environ[name] for name in ENVIRONMENT}
-        run = run_promptfoo(tmp_path / "run", config, environment, ["--repeat", "2"])
+        environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://127.0.0.1:{port}"
+        yield run_promptfoo(folder / "run", config, environment, ["--repeat", "2"])
+
+
+def test_rows_carry_the_record_and_a_fault_of_the_machinery_is_an_error_with_its_record(run: Run) -> None:
     adds = [row for row in run.rows if row["testCase"]["description"] == "adds"]
     assert [row["success"] for row in adds] == [True, True]
     episodes = [Episode.from_metadata(row["metadata"]) for row in adds]
@@ -87,29 +106,15 @@ def test_rows_carry_the_record_and_a_fault_of_the_machinery_is_an_error_with_its
     assert KEY not in run.printed
 
 
-def test_promptfoos_own_trajectory_assertions_see_the_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with tool_process(tmp_path) as tools, scripted_model(*[_answer] * 10) as model:
-        rig = make_rig(tmp_path, monkeypatch, model, servers=[{"name": "portal", "url": tools.url}])
-        config = {
-            "prompts": ["{{request}}"],
-            "providers": [_provider(rig.folder)],
-            "tracing": {"enabled": True, "otlp": {"http": {"enabled": True, "host": "127.0.0.1", "port": port}}},
-            "tests": [
-                {
-                    "vars": {"request": "2 + 3?"},
-                    "assert": [
-                        {"type": "trajectory:tool-used", "value": "add"},
-                        {"type": "not-trajectory:tool-used", "value": "fail"},
-                        {"type": "trajectory:tool-args-match", "value": {"name": "add", "args": {"a": 2, "b": 3}}},
-                    ],
-                }
-            ],
+def test_promptfoos_own_trajectory_assertions_see_the_tools(run: Run) -> None:
+    adds = [row for row in run.rows if row["testCase"]["description"] == "adds"]
+    assert len(adds) == 2
+    for row in adds:
+        judged = {
+            part["assertion"]["type"]: part["pass"]
+            for part in row["gradingResult"]["componentResults"]
+            if "trajectory" in part["assertion"]["type"]
         }
-        environment = {name: os.environ[name] for name in ENVIRONMENT}
-        environment["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://127.0.0.1:{port}"
-        run = run_promptfoo(tmp_path / "run", config, environment)
-    (row,) = run.rows
-    assert row["success"], (row.get("error"), run.printed)
+        assert judged == dict.fromkeys(
+            ("trajectory:tool-used", "not-trajectory:tool-used", "trajectory:tool-args-match"), True
+        ), (row.get("error"), run.printed)
