@@ -11,9 +11,9 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import FrameType
 
@@ -43,11 +43,25 @@ def run_promptfoo(
     and the exception is raised here.
     """
     child = _Child(command, environment)
-    with _handled(child.on_signal), ThreadPoolExecutor(1) as pool:
-        other = pool.submit(alongside)
-        other.add_done_callback(lambda done: child.end() if done.exception() else None)
+    raised: list[BaseException] = []
+
+    def other() -> None:
+        try:
+            alongside()
+        except BaseException as error:
+            raised.append(error)
+            child.end()
+            if not isinstance(error, Exception):
+                raise
+
+    # A plain thread: a pool of one costs as much to import as all the rest of this room.
+    thread = threading.Thread(target=other, name="alongside")
+    with _handled(child.on_signal):
+        thread.start()
         code = child.wait()
-    other.result()
+        thread.join()
+    if raised:
+        raise raised[0]
     return Ended(code, child.interrupted)
 
 

@@ -27,8 +27,8 @@ def main(arguments: list[str]) -> int:
         return Exit.PASSED
     known = find_suites(request.root or CHECKOUT)
     suites = choose(request.suites, known)
-    check_cases(request, suites, known)
     check_providers(request, suites)
+    check_cases(request, suites, known)
     for finding in unknown_variables():
         print(f"Warning: {finding.text}; {finding.mend}", file=sys.stderr)
     replays = only_replays()

@@ -1,7 +1,7 @@
-"""Remember which case files were found right, so that neither the next start nor promptfoo's loader checks them again.
+"""Remember what was found right, so that neither the next start nor promptfoo's loader checks it again.
 
-Checking takes a good part of a second, nearly all of it the import of the validator. What is remembered is a digest of
-the case files and of everything that could change the verdict on them.
+Checking the cases takes a good part of a second, nearly all of it the import of the validator. What is remembered is a
+digest of the case files and of everything that could change the verdict on them.
 """
 
 from __future__ import annotations
@@ -27,26 +27,39 @@ _TOOLS = ("agent_config/agents/*/agent.yaml", "agent_config/servers/*.tools.json
 
 def digest(files: Sequence[Path], extra_tools: Collection[str], checkout: Path) -> str:
     """The digest of these case files, together with the rules as they are now; empty when one cannot be read."""
-    content = hashlib.sha256(repr(sorted(extra_tools)).encode())
     try:
+        contents = [f"{file.resolve()} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files]
+    except OSError:
+        return ""
+    return digest_of([repr(sorted(extra_tools)), *contents], [*found(_CODE, _RULES), *found(checkout, _TOOLS)])
+
+
+def digest_of(texts: Iterable[str], files: Iterable[Path]) -> str:
+    """The digest of these texts and of the state (size and time) of these files; empty when one is gone."""
+    content = hashlib.sha256()
+    try:
+        for text in texts:
+            content.update(f"{len(text)} {text}\n".encode())
         for file in files:
-            content.update(f"{file.resolve()}\n".encode())
-            content.update(hashlib.sha256(file.read_bytes()).digest())
-        for rule in (*_found(_CODE, _RULES), *_found(checkout, _TOOLS)):
-            state = rule.stat()
-            content.update(f"{rule} {state.st_size} {state.st_mtime_ns}\n".encode())
+            state = file.stat()
+            content.update(f"{file} {state.st_size} {state.st_mtime_ns}\n".encode())
     except OSError:
         return ""
     return content.hexdigest()
 
 
+def found(folder: Path, patterns: Iterable[str]) -> list[Path]:
+    """The files in `folder` that one of the patterns matches."""
+    return sorted(file for pattern in patterns for file in folder.glob(pattern) if file.is_file())
+
+
 def is_known(value: str, checkout: Path) -> bool:
-    """Were the case files of this digest found right before?"""
+    """Was what has this digest found right before?"""
     return bool(value) and (_folder(checkout) / value).exists()
 
 
 def remember(value: str, checkout: Path) -> None:
-    """The case files of this digest are right. Where nothing can be written, they are checked again next time."""
+    """What has this digest is right. Where nothing can be written, it is checked again next time."""
     if value:
         with contextlib.suppress(OSError):
             _folder(checkout).mkdir(parents=True, exist_ok=True)
@@ -55,13 +68,9 @@ def remember(value: str, checkout: Path) -> None:
             (_folder(checkout) / value).touch()
 
 
-_KEPT = 20
-"""So many digests are kept: one per suite and a few that go back and forth."""
+_KEPT = 40
+"""So many digests are kept: two per suite and a few that go back and forth."""
 
 
 def _folder(checkout: Path) -> Path:
-    return checkout / ".evals" / "checked-cases"
-
-
-def _found(folder: Path, patterns: Iterable[str]) -> list[Path]:
-    return sorted(file for pattern in patterns for file in folder.glob(pattern))
+    return checkout / ".evals" / "checked"

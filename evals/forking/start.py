@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,7 +31,7 @@ def fork_server() -> Iterator[None]:
         return
     try:
         remove_dead("forks-*.sock")
-        path = private_folder() / f"forks-{secrets.token_hex(6)}.sock"
+        path = private_folder() / f"forks-{os.urandom(6).hex()}.sock"
     except NotPrivate as error:
         raise CommandError(f"{error}.") from None
     command = [sys.executable, "-P", "-m", "evals.forking.server", str(path)]

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from endpoints.settings import CHECKOUT
+from evals import provider_check
+from evals.provider_check import check_providers
+from evals.run_request import read_request
+from evals.suites import find_suites
 
 if TYPE_CHECKING:
     from tests.evals.conftest import Demo
@@ -152,3 +156,34 @@ def test_two_providers_that_record_into_different_files_or_not_at_all_may_run(
 ) -> None:
     _configure_two(demo, "{agent: ./odd}", second)
     assert demo.run(*NOTHING, *words, EVALS_CASSETTES=mode, CI="").returncode == 4
+
+
+def test_what_was_found_right_is_read_again_when_one_of_its_files_or_variables_is_another(
+    demo: Demo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in demo.environment.items():
+        monkeypatch.setenv(name, text)
+    _configure(demo, "{agent: ./odd}")
+    folder = demo.root / "suites" / "demo" / "odd"
+    request = read_request(["demo", "--root", str(demo.root)])
+    assert request is not None
+    suites = list(find_suites(demo.root).values())
+    read = []
+
+    def mistakes(*given: object) -> list[str]:
+        read.append(given)
+        return []
+
+    monkeypatch.setattr(provider_check, "_mistakes", mistakes)
+    for _ in range(2):
+        check_providers(request, suites)
+        assert len(read) == 1
+    monkeypatch.setenv("EVALS_AGENT_MODEL", "another")
+    check_providers(request, suites)
+    assert len(read) == 2
+    (folder / "instructions.md").write_text("Help more.\n")
+    check_providers(request, suites)
+    assert len(read) == 3
+    (folder / "instructions.md").unlink()
+    check_providers(request, suites)
+    assert len(read) == 4
