@@ -40,5 +40,5 @@ def get_logger() -> logging.Logger:
 
 def _thread_crashed(crash: threading.ExceptHookArgs) -> None:
     """What Python itself would print line by line, and as it is."""
-    if crash.exc_value is not None:
+    if crash.exc_value is not None and not isinstance(crash.exc_value, SystemExit):
         get_logger().error("a thread crashed", exc_info=crash.exc_value)

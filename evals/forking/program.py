@@ -7,18 +7,19 @@ here, and one byte with its exit code when it has ended. Without a `+` nothing w
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import contextlib
+import gc
+import io
 import os
 import runpy
 import select
 import socket
 import sys
-import threading
-import traceback
-from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 
 from evals.forking.takeover import become, take_over
 
@@ -26,7 +27,7 @@ from evals.forking.takeover import become, take_over
 def run(connection: socket.socket, streams: list[int]) -> int:
     """Run what is asked for on `connection`. Returns its exit code, or 1 where it can not be run here.
 
-    What the script raises is raised here, and printed without the frames between here and the script.
+    What the script raises is printed without the frames between here and the script.
     """
     with connection.makefile("rb") as file:
         folder, executable, count, *rest = os.fsdecode(file.read(int(file.read(10)))).split("\0")
@@ -39,16 +40,20 @@ def run(connection: socket.socket, streams: list[int]) -> int:
     take_over(streams)
     connection = connection.dup()  # the caller closes its own before this process is at its end
     connection.sendall(b"+")
-    threading.Thread(target=_end_with, args=[connection], name="asker", daemon=True).start()
-    code = 1
+    # Not one of `threading`: the script is to find only its own threads there.
+    _thread.start_new_thread(_end_with, (connection,))
+    leave.begin(connection)
     try:
         _execute(arguments)
-        code = 0
     except SystemExit as end:
-        code = _exit_code(end.code)
-    finally:
-        leave.say(connection, code)
-    return code
+        leave.code = _exit_code(end.code)
+    except BaseException as error:  # noqa: BLE001  (as Python itself does)
+        leave.code = 1
+        trace = error.__traceback__
+        for _ in (run, _execute):
+            trace = trace and trace.tb_next
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+    return leave.code
 
 
 def _execute(arguments: list[str]) -> None:
@@ -60,8 +65,13 @@ def _execute(arguments: list[str]) -> None:
     script = arguments[0]
     sys.argv = arguments
     sys.path.insert(0, str(Path(script).resolve().parent))
-    sys.excepthook = _excepthook(script)
-    runpy.run_path(script, run_name="__main__")
+    # It stays the main module when it has ended: threads and `atexit` may still look into it.
+    main = ModuleType("__main__")
+    main.__dict__.update(
+        __file__=script, __loader__=SourceFileLoader("__main__", script), __builtins__=sys.modules["builtins"]
+    )
+    sys.modules["__main__"] = main
+    exec(compile(Path(script).read_bytes(), script, "exec", dont_inherit=True), main.__dict__)
 
 
 class _Leave:
@@ -69,26 +79,55 @@ class _Leave:
     that the process shares with its siblings.
     """
 
+    code = 0
+
     def __init__(self) -> None:
-        self._with: tuple[socket.socket, int] | None = None
+        self._connection: socket.socket | None = None
+        self._shared: frozenset[str] = frozenset()
+        self._exit = os._exit
 
     def register(self) -> None:
         """Call this before anything else is registered with `atexit`: the first one is the last to be called."""
         atexit.register(self._leave)
 
-    def say(self, connection: socket.socket, code: int) -> None:
-        self._with = (connection, code)
+    def begin(self, connection: socket.socket) -> None:
+        """From now on this process is a script's."""
+        self._connection = connection
+        self._shared = frozenset(sys.modules)
+        vars(os)["_exit"] = self._say
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        """What the script forks itself has nothing to say to the asker."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+        vars(os)["_exit"] = self._exit
+
+    def _say(self, code: int) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(OSError):
+                self._connection.sendall(bytes([code & 0xFF]))
+        self._exit(code)
 
     def _leave(self) -> None:
-        if self._with is None:
+        if self._connection is None:
             return
-        connection, code = self._with
-        for stream in (sys.stdout, sys.stderr):
+        # What the script has made goes as it would go: its open files are written, its temporary ones are removed. Both
+        # before and after: garbage is not collected in the order in which a file lies on its buffer.
+        _write_out()
+        for name in {"__main__", *sys.modules} - (self._shared - {"__main__"}):
+            sys.modules.pop(name, None)
+        gc.collect()
+        _write_out()
+        self._say(self.code)
+
+
+def _write_out() -> None:
+    for thing in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, *gc.get_objects()):
+        if issubclass(type(thing), io.IOBase):
             with contextlib.suppress(OSError, ValueError):
-                stream.flush()
-        with contextlib.suppress(OSError):
-            connection.sendall(bytes([code]))
-        os._exit(code)
+                thing.flush()
 
 
 leave = _Leave()
@@ -119,16 +158,6 @@ def _end_with(connection: socket.socket) -> None:
     poller.register(connection, select.POLLRDHUP)
     poller.poll()
     os._exit(1)
-
-
-def _excepthook(script: str) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
-    def print_from_script(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        first = trace
-        while first is not None and first.tb_frame.f_code.co_filename != script:
-            first = first.tb_next
-        traceback.print_exception(kind, error, first or trace)
-
-    return print_from_script
 
 
 def _exit_code(code: object) -> int:

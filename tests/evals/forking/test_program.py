@@ -47,6 +47,53 @@ sys.exit(None if how == "none" else int(how) if how.isdigit() else how)
 
 PARENT = "import os; print(os.getppid())"
 
+_HABITS = {
+    "forks a child that exits first": """
+if os.fork() == 0:
+    print("child", flush=True)
+    sys.exit(3)
+os.wait()
+print("parent")
+sys.exit(4)
+""",
+    "leaves by os._exit": "print('said', flush=True); os._exit(5)",
+    "lists its threads": "import threading; print(threading.enumerate()[1:], threading.active_count())",
+    "has no stdout": "print('said'); sys.stdout = None; sys.exit(3)",
+    "has another stdout": "import io; print('said'); sys.stdout = io.StringIO()",
+    "leaves a file open": "file = open('log', 'w'); file.write('data'); keep = lambda: file",
+    "leaves a temporary file": """
+import tempfile
+file = tempfile.NamedTemporaryFile(dir=".")
+keep = lambda: file
+""",
+    "leaves a file open in a module": "sys.path.insert(0, '.'); import logs",
+    "looks at itself at its end": """
+import atexit, pickle
+class Own: pass
+atexit.register(lambda: print(type(pickle.loads(pickle.dumps(Own())))))
+""",
+    "is no Python": "def x(:",
+    "has a hook for errors": """
+sys.excepthook = lambda kind, error, trace: print(kind, trace.tb_frame.f_code.co_name)
+1 / 0
+""",
+    "leaves a thread by sys.exit": """
+import threading
+thread = threading.Thread(target=lambda: sys.exit(4))
+thread.start()
+thread.join()
+""",
+    "pools processes": """
+import multiprocessing
+def double(number): return 2 * number
+if __name__ == "__main__":
+    for how in ("fork", "spawn"):
+        with multiprocessing.get_context(how).Pool(2) as pool:
+            print(pool.map(double, [1, 2]))
+""",
+    "looks at its main module": "import __main__; print(vars(__main__) is globals(), __spec__, __builtins__, __file__)",
+}
+
 HANGS = """
 import os, sys, time
 with open(sys.argv[1], "w") as file:
@@ -100,6 +147,20 @@ def test_a_forked_script_ends_as_in_a_python_of_its_own(server: tuple[str, int],
     ours, theirs = (_run(server[0], script, how, python=python) for python in (str(FORKED_PYTHON), sys.executable))
     assert ours.stdout == f"begun {how}\nthe thread ended\nat exit\n"
     assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+
+
+@pytest.mark.parametrize("habit", _HABITS)
+def test_a_forked_script_may_do_as_it_likes(server: tuple[str, int], tmp_path: Path, habit: str) -> None:
+    script = _script(tmp_path, "import os, sys\n" + _HABITS[habit])
+    seen = []
+    for python in (str(FORKED_PYTHON), sys.executable):
+        folder = tmp_path / Path(python).name
+        folder.mkdir()
+        (folder / "logs.py").write_text("file = open('log', 'w')\nfile.write('data')\n")
+        done = _run(server[0], script, python=python, cwd=folder)
+        files = {file.name: file.read_text() for file in folder.iterdir() if file.is_file()}
+        seen.append((done.returncode, done.stdout, done.stderr, files))
+    assert seen[0] == seen[1]
 
 
 def test_a_script_is_forked_and_has_the_libraries(server: tuple[str, int], tmp_path: Path) -> None:
