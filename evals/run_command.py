@@ -27,11 +27,11 @@ def main(arguments: list[str]) -> int:
         return Exit.PASSED
     known = find_suites(request.root or CHECKOUT)
     suites = choose(request.suites, known)
+    replays = only_replays()
     check_providers(request, suites)
     check_cases(request, suites, known)
     for finding in unknown_variables():
         print(f"Warning: {finding.text}; {finding.mend}", file=sys.stderr)
-    replays = only_replays()
     if not replays:
         _check_endpoints()
     codes = []
