@@ -36,7 +36,8 @@ def fork_server() -> Iterator[None]:
         raise CommandError(f"{error}.") from None
     command = [sys.executable, "-P", "-m", "evals.forking.server", str(path)]
     own = {"EVALS_FORK_SERVER": str(path)}
-    if os.environ.get("PROMPTFOO_PYTHON", sys.executable) == sys.executable and os.access(FORKED_PYTHON, os.X_OK):
+    ours = (sys.executable, str(FORKED_PYTHON))
+    if os.environ.get("PROMPTFOO_PYTHON", sys.executable) in ours and os.access(FORKED_PYTHON, os.X_OK):
         own |= {"EVALS_PYTHON": sys.executable, "PROMPTFOO_PYTHON": str(FORKED_PYTHON)}
     # A session of its own: Ctrl-C in the terminal must not end a worker before promptfoo has ended its rows.
     server = subprocess.Popen(

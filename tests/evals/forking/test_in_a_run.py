@@ -64,6 +64,14 @@ def test_another_python_that_was_asked_for_is_the_one_that_is_started(demo: Demo
     assert not [parent for parent in told if "evals.forking.server" in parent]
 
 
+def test_what_an_earlier_run_has_left_in_the_environment_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROMPTFOO_PYTHON", str(FORKED_PYTHON))
+    monkeypatch.setenv("EVALS_PYTHON", "/gone/python")
+    with fork_server():
+        assert os.environ["EVALS_PYTHON"] == sys.executable
+    assert os.environ["EVALS_PYTHON"] == "/gone/python"
+
+
 @pytest.mark.parametrize("asked_for", [None, sys.executable, "/another/python"])
 def test_the_variables_of_a_fork_server_are_those_of_its_block(
     monkeypatch: pytest.MonkeyPatch, asked_for: str | None
