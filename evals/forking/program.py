@@ -19,7 +19,7 @@ import socket
 import sys
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, TracebackType
 
 from evals.forking.takeover import become, take_over
 
@@ -43,17 +43,28 @@ def run(connection: socket.socket, streams: list[int]) -> int:
     # Not one of `threading`: the script is to find only its own threads there.
     _thread.start_new_thread(_end_with, (connection,))
     leave.begin(connection)
-    try:
+    with _End():
         _execute(arguments)
-    except SystemExit as end:
-        leave.code = _exit_code(end.code)
-    except BaseException as error:  # noqa: BLE001  (as Python itself does)
-        leave.code = 1
-        trace = error.__traceback__
-        for _ in (run, _execute):
-            trace = trace and trace.tb_next
-        sys.excepthook(type(error), error.with_traceback(trace), trace)
     return leave.code
+
+
+class _End:
+    """How the script ends becomes the exit code, as Python itself has it."""
+
+    def __enter__(self) -> None:
+        leave.code = 0
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if isinstance(error, SystemExit):
+            leave.code = _exit_code(error.code)
+        elif kind is not None and error is not None:
+            leave.code = 1
+            for _ in (run, _execute):
+                trace = trace and trace.tb_next
+            sys.excepthook(kind, error.with_traceback(trace), trace)
+        return True
 
 
 def _execute(arguments: list[str]) -> None:

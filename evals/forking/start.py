@@ -13,6 +13,9 @@ from endpoints.settings import CHECKOUT, FORKED_PYTHON
 from evals.command_line import CommandError
 from evals.installation import environment
 
+LONGEST_SOCKET = 107
+"""Bytes of a socket's path, on Linux."""
+
 _END_SECONDS = 10.0
 
 
@@ -34,6 +37,10 @@ def fork_server() -> Iterator[None]:
         path = private_folder() / f"forks-{os.urandom(6).hex()}.sock"
     except NotPrivate as error:
         raise CommandError(f"{error}.") from None
+    if len(os.fsencode(path)) > LONGEST_SOCKET:
+        # The folder of temporary files has a long name. A run with a local stack says so itself.
+        yield
+        return
     command = [sys.executable, "-P", "-m", "evals.forking.server", str(path)]
     own = {"EVALS_FORK_SERVER": str(path)}
     ours = (sys.executable, str(FORKED_PYTHON))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.support.fork_server import SECONDS, fork_server, gone, until
 from tests.support.promptfoo import CHECKOUT
 from tests.support.trace_receiver import trace_receiver
 
+Shared = tuple[str, subprocess.Popen[bytes]]
 WRAPPER = CHECKOUT / "setup/promptfoo/node_modules/promptfoo/dist/src/python/persistent_wrapper.py"
 AGENT = """
 import json, os, sys, time
@@ -47,6 +49,12 @@ async def build_agent(setup):
     setup.recorder.watch_tools()
     yield Told()
 """
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Shared]:
+    with fork_server() as server:
+        yield server
 
 
 @pytest.fixture
@@ -118,28 +126,29 @@ def _where(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_forked_episode_has_its_workers_environment_folder_modules_and_output_but_a_process_of_its_own(
+    shared: Shared,
     place: Path,
 ) -> None:
-    with fork_server() as (path, server):
-        worker = Worker(place, path)
-        first, second = _where(worker.call("where?")), _where(worker.call("and now?"))
-        assert first == second
-        assert (first["folder"], first["marker"], first["zone"]) == (str(place), "the worker's", "XYZ")
-        assert first["pid"] not in (worker.process.pid, server.pid)
-        assert "the agent was loaded" in worker.end()
-        until(lambda: gone(first["pid"]))
+    path, server = shared
+    worker = Worker(place, path)
+    first, second = _where(worker.call("where?")), _where(worker.call("and now?"))
+    assert first == second
+    assert (first["folder"], first["marker"], first["zone"]) == (str(place), "the worker's", "XYZ")
+    assert first["pid"] not in (worker.process.pid, server.pid)
+    assert "the agent was loaded" in worker.end()
+    until(lambda: gone(first["pid"]))
 
 
-def test_each_worker_has_a_process_of_its_own(place: Path) -> None:
-    with fork_server() as (path, _):
-        workers = [Worker(place, path) for _ in range(2)]
-        pids = {_where(worker.call("where?"))["pid"] for worker in workers}
-        assert len(pids) == 2
-        for worker in workers:
-            worker.end()
+def test_each_worker_has_a_process_of_its_own(shared: Shared, place: Path) -> None:
+    path, _ = shared
+    workers = [Worker(place, path) for _ in range(2)]
+    pids = {_where(worker.call("where?"))["pid"] for worker in workers}
+    assert len(pids) == 2
+    for one in workers:
+        one.end()
 
 
-def test_the_record_is_the_same_with_and_without_a_fork_server(place: Path) -> None:
+def test_the_record_is_the_same_with_and_without_a_fork_server(shared: Shared, place: Path) -> None:
     def record(worker: Worker) -> dict[str, Any]:
         metadata: dict[str, Any] = worker.call("where?")["metadata"]
         worker.end()
@@ -148,14 +157,15 @@ def test_the_record_is_the_same_with_and_without_a_fork_server(place: Path) -> N
         metadata["messages"][-1]["content"] = told
         return {key: value for key, value in metadata.items() if key != "timings"}
 
-    with fork_server() as (path, _):
-        forked = record(Worker(place, path))
+    path, _ = shared
+    forked = record(Worker(place, path))
     assert forked == record(Worker(place, None))
 
 
-def test_a_forked_episode_sends_its_spans_to_the_receiver_of_its_worker(place: Path) -> None:
+def test_a_forked_episode_sends_its_spans_to_the_receiver_of_its_worker(shared: Shared, place: Path) -> None:
     trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-    with trace_receiver() as receiver, fork_server() as (path, _):
+    path, _ = shared
+    with trace_receiver() as receiver:
         worker = Worker(place, path, OTEL_EXPORTER_OTLP_ENDPOINT=receiver.url)
         worker.ask("where?", traceparent=f"00-{trace}-{parent}-01")
         assert _where(worker.result())["pid"] != worker.process.pid
@@ -166,26 +176,26 @@ def test_a_forked_episode_sends_its_spans_to_the_receiver_of_its_worker(place: P
 
 @pytest.mark.parametrize("killed", ["worker", "process"])
 def test_a_kill_in_mid_episode_ends_the_forked_process_and_leaves_a_record_where_there_is_a_worker(
-    place: Path, killed: str
+    shared: Shared, place: Path, killed: str
 ) -> None:
-    with fork_server() as (path, _):
-        worker = Worker(place, path)
-        worker.ask("wait")
-        until(lambda: (place / "waiting").exists() and (place / "waiting").read_text())
-        pid = int((place / "waiting").read_text())
-        os.kill(worker.process.pid if killed == "worker" else pid, signal.SIGKILL)
-        until(lambda: gone(pid))
-        if killed == "worker":
-            worker.process.communicate()
-            return
-        result = worker.result()
-        assert result["error"] == (
-            "provider_error: the process of this worker ended in mid-episode (its connection was closed); "
-            "what it had done is not on record"
-        )
-        assert (result["metadata"]["caseId"], result["metadata"]["stepId"]) == ("W1", "step-1")
-        assert _where(worker.call("where?"))["pid"] not in (pid, worker.process.pid)
-        worker.end()
+    path, _ = shared
+    worker = Worker(place, path)
+    worker.ask("wait")
+    until(lambda: (place / "waiting").exists() and (place / "waiting").read_text())
+    pid = int((place / "waiting").read_text())
+    os.kill(worker.process.pid if killed == "worker" else pid, signal.SIGKILL)
+    until(lambda: gone(pid))
+    if killed == "worker":
+        worker.process.communicate()
+        return
+    result = worker.result()
+    assert result["error"] == (
+        "provider_error: the process of this worker ended in mid-episode (its connection was closed); "
+        "what it had done is not on record"
+    )
+    assert (result["metadata"]["caseId"], result["metadata"]["stepId"]) == ("W1", "step-1")
+    assert _where(worker.call("where?"))["pid"] not in (pid, worker.process.pid)
+    worker.end()
 
 
 def test_a_worker_whose_process_and_fork_server_are_both_killed_loses_one_episode_and_runs_the_next_itself(
@@ -203,14 +213,14 @@ def test_a_worker_whose_process_and_fork_server_are_both_killed_loses_one_episod
         worker.end()
 
 
-def test_a_process_that_is_killed_between_two_episodes_costs_none(place: Path) -> None:
-    with fork_server() as (path, _):
-        worker = Worker(place, path)
-        pid = _where(worker.call("where?"))["pid"]
-        os.kill(pid, signal.SIGKILL)
-        until(lambda: gone(pid))
-        assert _where(worker.call("where?"))["pid"] != pid
-        worker.end()
+def test_a_process_that_is_killed_between_two_episodes_costs_none(shared: Shared, place: Path) -> None:
+    path, _ = shared
+    worker = Worker(place, path)
+    pid = _where(worker.call("where?"))["pid"]
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: gone(pid))
+    assert _where(worker.call("where?"))["pid"] != pid
+    worker.end()
 
 
 def test_an_episode_does_not_begin_when_its_worker_is_gone_before_it_was_read(place: Path) -> None:
@@ -277,9 +287,10 @@ def test_a_fork_server_that_can_not_import_sends_its_workers_to_do_it_themselves
     ],
 )
 def test_a_worker_whose_libraries_would_be_others_gets_no_process(
-    place: Path, worker: dict[str, Any], problem: str
+    shared: Shared, place: Path, worker: dict[str, Any], problem: str
 ) -> None:
-    with fork_server() as (path, _), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+    path, _ = shared
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(path)
         with Path(os.devnull).open("w") as nothing:
             socket.send_fds(connection, [b"w"], [nothing.fileno()] * 2)
