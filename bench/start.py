@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -25,5 +26,14 @@ def measure() -> list[Figure]:
                 raise RuntimeError(f"expected code 4, got {done.returncode}: {done.stdout}{done.stderr}")
 
         Runs(Path(name)).ours()  # the cases are known to be right from here on, as they are in any second run
-        (seconds,) = interleaved([selection], ROUNDS)
-    return [Figure("second start until promptfoo is started", seconds, "s", 0.3)]
+        seconds, bare = interleaved([selection, _bare], ROUNDS)
+    return [
+        Figure("second start until promptfoo is started", seconds, "s"),
+        Figure("our own overhead in it, beyond a bare Node and a bare Python", seconds - bare, "s", 0.3),
+    ]
+
+
+def _bare() -> None:
+    """What any command costs that goes from Node to Python."""
+    subprocess.run(["node", "-e", "0"], check=True)
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
