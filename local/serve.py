@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import secrets
 import signal
@@ -130,6 +131,8 @@ async def _run(servers: list[tuple[uvicorn.Server, socket.socket]], handover: Ha
                 break
             await asyncio.sleep(0.005)
         else:
+            # All that was loaded stays: nobody needs to look through it for garbage while a request waits.
+            gc.freeze()
             # Only now: whoever gets an answer can use it at once.
             await handover.start()
             _say(", ".join(f"listening on 127.0.0.1:{listener.getsockname()[1]}" for _, listener in servers))

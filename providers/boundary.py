@@ -10,6 +10,7 @@ set, else `once`. The services of the run are looked up only when something real
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -30,6 +31,7 @@ from providers.services import services
 from providers.tracing import current_trace
 
 if TYPE_CHECKING:
+    from endpoints import Endpoints
     from models.protocol import Model
     from providers.agent.server_settings import ServerSettings
     from providers.agent.tool_server import ToolServer
@@ -57,6 +59,8 @@ class Boundary:
 
         self._recorder = recorder
         self._stack = AsyncExitStack()
+        self._looking_up = asyncio.Lock()
+        self._found: Endpoints | None = None
         self._cassette = _cassette(options, base_path, recorder.identity)
         self.fakes = parse_fakes(options.get("fakes"))
         self.world = read_frozen_world(options)
@@ -87,7 +91,7 @@ class Boundary:
         async def live() -> Model:
             from models.service import open_model
 
-            endpoint = (await services()).model
+            endpoint = (await self._services()).model
             return await self._stack.enter_async_context(open_model(endpoint, settings))
 
         model: Model
@@ -98,6 +102,13 @@ class Boundary:
         trace = current_trace()
         return model if trace is None else trace.model(role, model)
 
+    async def _services(self) -> Endpoints:
+        """The run's services, looked up once for an episode: asking takes two threads and a socket's round trip."""
+        async with self._looking_up:
+            if self._found is None:
+                self._found = await services()
+            return self._found
+
     async def server(self, settings: ServerSettings) -> ToolServer:
         """The server of one entry of `servers`. Raises as `model` does."""
         from providers.agent.fake_server import FakeServer
@@ -107,7 +118,7 @@ class Boundary:
             from providers.agent.mcp_server import open_mcp_server
             from providers.agent.server_settings import fill_in
 
-            portal = (await services()).portal
+            portal = (await self._services()).portal
             meta = self.world.meta()
             return await self._stack.enter_async_context(open_mcp_server(fill_in(settings, portal), meta))
 

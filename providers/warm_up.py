@@ -6,6 +6,7 @@ call waits for them.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 import threading
@@ -26,6 +27,9 @@ HEAVY = (
     "providers.conversation.episode",
 )
 """Modules that are first used inside an episode, where their import would count as the agent's time."""
+
+COLLECT_AFTER = 20_000
+"""Objects between two looks for garbage; an episode allocates about as many. Python's own default is 700."""
 
 _thread: threading.Thread | None = None
 _missing: ImportError | None = None
@@ -71,6 +75,10 @@ def import_all() -> None:
     from models.transport import tls_context
 
     tls_context()
+    # What is loaded stays, so nobody has to look through it again and again for garbage; and an episode makes few
+    # objects that only the collector can free, so it need not look after every 700 of them either.
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER)
 
 
 def _try_to_import() -> None:
