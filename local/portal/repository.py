@@ -134,8 +134,9 @@ class Repository:
     def _remove_leftovers(self) -> Iterator[str]:
         if not self._git_dir.is_dir():
             return
-        patterns = ("*.lock", "refs/**/*.lock", "objects/**/tmp_*", "objects/**/.tmp-*", "objects/pack/*.keep", "fast_import_crash_*")
-        for pattern in patterns:
+        locks = ("*.lock", "refs/**/*.lock", "objects/pack/*.keep")
+        halves = ("objects/**/tmp_*", "objects/**/.tmp-*", "fast_import_crash_*")
+        for pattern in (*locks, *halves):
             for leftover in self._git_dir.glob(pattern):
                 if leftover.is_dir():
                     shutil.rmtree(leftover)
