@@ -51,7 +51,10 @@ def serve(options: Options) -> None:
     Raises:
         DataFolderError, GitError, PortError, HandoverError: it can not be started; nothing is left behind then.
     """
-    asyncio.run(_serve(options))
+    # Loaded late, as the rest of what serves: whoever only asks for `--help` need not wait for it.
+    import uvloop
+
+    uvloop.run(_serve(options))
 
 
 async def _serve(options: Options) -> None:

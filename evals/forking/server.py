@@ -35,6 +35,7 @@ _ROOMS = ("assertions", "episodes", "formats", "hooks")
 _LIBRARIES = (
     *("asyncio", "jsonschema", "requests", "yaml"),
     *("mcp.server.mcpserver", "sqlite3", "starlette.applications", "uvicorn.loops.auto", "uvicorn.protocols.http.auto"),
+    "uvloop",
 )
 """What these import late, or promptfoo's wrapper script itself; and what the local stack is made of."""
 
