@@ -16,6 +16,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, cast
 
+from assertions.validation.late_modules import loading_late
+
 # Package: what jsonschema calls in it, and the exceptions that it names (as their built-in base classes).
 _CALLED = {
     "fqdn": ("FQDN",),
@@ -41,7 +43,8 @@ def load() -> Any:
     stand_ins = {name: _stand_in(name) for name in _CALLED if name not in sys.modules and find_spec(name) is not None}
     sys.modules.update(stand_ins)
     try:
-        return import_module("jsonschema")
+        with loading_late():
+            return import_module("jsonschema")
     finally:
         for name in stand_ins:
             cast(dict[str, Any], sys.modules).pop(name, None)

@@ -84,7 +84,7 @@ def _prepared(schema: Any, references: Mapping[str, Any], key: str) -> Any:
     name = digest([schema, dict(references)])
     if name not in _KEPT:
         draft = _draft(schema, key)
-        registry = _registry(schema, references, draft, key)
+        registry = _registry(schema, references, draft, key, name)
         if len(_KEPT) >= MOST_KEPT:
             _KEPT.clear()
         _KEPT[name] = draft(schema, registry=registry, format_checker=draft.FORMAT_CHECKER)
@@ -97,7 +97,7 @@ def check_schema(schema: Any, references: Mapping[str, Any] | None = None, key: 
     Raises:
         ConfigError: as above.
     """
-    _registry(schema, references or {}, _draft(schema, key), key)
+    _registry(schema, references or {}, _draft(schema, key), key, digest([schema, dict(references or {})]))
 
 
 def has_rule(schema: Any, key: str = "") -> bool:
@@ -124,8 +124,8 @@ def _draft(schema: Any, key: str) -> Any:
     return draft
 
 
-def _registry(schema: Any, references: Mapping[str, Any], draft: Any, key: str) -> Registry[Any]:
-    """All schemas that may be named, each of them checked."""
+def _registry(schema: Any, references: Mapping[str, Any], draft: Any, key: str, mark: str) -> Registry[Any]:
+    """All schemas that may be named, each of them checked, unless what has the digest `mark` was right before."""
     resources: list[tuple[str, Resource[Any], str, Any]] = [("", _resource(schema, draft), key, draft)]
     for name, other in references.items():
         place = f"/references/{name}"
@@ -134,7 +134,6 @@ def _registry(schema: Any, references: Mapping[str, Any], draft: Any, key: str) 
     base = resources[0][1].id() or ""
     named = {uri: item[1] for item in resources for uri in (item[0], urljoin(base, item[0]), item[1].id()) if uri}
     registry = _METASCHEMAS.with_resources([("", resources[0][1]), *named.items()]).crawl()
-    mark = digest([schema, dict(references)])
     if not known_schemas.is_known(mark):
         for name, resource, place, resource_draft in resources:
             _check_one(resource, resource_draft, place)

@@ -37,6 +37,28 @@ loaded()
     assert set(second) == {"isoduration", "arrow"}
 
 
+def test_a_module_that_only_others_need_runs_when_somebody_looks_into_it(tmp_path: Path) -> None:
+    code = """
+import json, sys
+from assertions.validation.schemas import validate
+validate({"type": "object", "format": "date"}, {})
+def ran(): print(json.dumps([name for name in ("shutil", "zlib", "bz2") if name in sys.modules]))
+ran()
+import attr, tempfile, zipfile
+with tempfile.TemporaryFile() as file:
+    zipfile.ZipFile(file, "w").writestr("a", "b")
+@attr.define
+class Number:
+    value: int = attr.field(validator=attr.validators.instance_of(int))
+try:
+    Number("1")
+except TypeError:
+    print(json.dumps(True))
+ran()
+"""
+    assert run(code, tmp_path) == [[], True, ["shutil", "zlib", "bz2"]]
+
+
 def test_whoever_uses_the_library_beside_us_finds_all_its_formats(tmp_path: Path) -> None:
     code = """
 import json, sys
