@@ -33,7 +33,7 @@ _ROOMS = ("assertions", "episodes", "formats", "hooks")
 """What promptfoo starts processes for, with every module of it."""
 
 _LIBRARIES = (
-    *("asyncio", "jsonschema", "requests", "yaml"),
+    *("asyncio", "jsonschema", "jsonschema_rs", "requests", "yaml"),
     *("mcp.server.mcpserver", "sqlite3", "starlette.applications", "uvicorn.loops.auto", "uvicorn.protocols.http.auto"),
     "uvloop",
 )

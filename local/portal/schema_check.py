@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from local.portal.platform_facts import DATA
 from local.portal.problems import Problem, pointer, shown
 
 if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import ValidationError
+    from jsonschema_rs import Draft202012Validator, ValidationError
 
 # In these, every key is a name that somebody chose; a key `description` in them is a property, not an annotation.
 _NAME_MAPS = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
@@ -49,43 +49,22 @@ def _without_notes(schema: Any) -> Any:
 
 def schema_problems(configuration: Any) -> list[Problem]:
     """Everything that the schema says against a configuration, formats included, sorted by place."""
-    found = [
-        Problem(pointer(*error.absolute_path), f"schema.{error.validator}", _sentence(error))
-        for error in _validator().iter_errors(configuration)
-    ]
-    return sorted(set(found), key=lambda problem: (problem.pointer, problem.rule, problem.message))
+    try:
+        errors = list(_validator().iter_errors(configuration))
+    except ValueError as error:
+        # Nested without end, or half a character as a name: no JSON that a file could hold.
+        return [Problem("", "schema.json", f"the configuration can not be read as JSON: {str(error)[:200]}")]
+    found = {Problem(pointer(*error.instance_path), f"schema.{error.kind.name}", _sentence(error)) for error in errors}
+    return sorted(found, key=lambda problem: (problem.pointer, problem.rule, problem.message))
 
 
 @cache
 def _validator() -> Draft202012Validator:
-    # Imported late: with all its format checkers it takes longer to import than everything else of the portal, and
-    # the portal loads it in the background while it already answers.
-    from jsonschema import Draft202012Validator
+    # Another library than the one of the assertion `schema_validation`, so that neither repeats the other's mistakes;
+    # and one that takes a hundredth of the time, which the agent waits for.
+    from jsonschema_rs import Draft202012Validator
 
-    schema = without_references(bare_spoke_schema())
-    return Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)
-
-
-def without_references(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The same rules with each `$ref` replaced by the part of `$defs` that it names.
-
-    A library that looks each of them up again for every value takes half as long again. No part may contain itself.
-    """
-    parts = schema.get("$defs", {})
-
-    def filled_in(value: Any) -> Any:
-        if isinstance(value, list):
-            return [filled_in(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        rest = {key: filled_in(item) for key, item in value.items() if key not in ("$ref", "$defs")}
-        if "$ref" not in value:
-            return rest
-        part = filled_in(parts[value["$ref"].removeprefix("#/$defs/")])
-        return {"allOf": [part, rest]} if rest else part
-
-    filled: dict[str, Any] = filled_in(dict(schema))
-    return filled
+    return Draft202012Validator(spoke_schema(), validate_formats=True)
 
 
 def warm_up() -> None:
@@ -94,17 +73,21 @@ def warm_up() -> None:
 
 
 def _sentence(error: ValidationError) -> str:
-    place = str(error.absolute_path[-1]) if error.absolute_path else "the configuration"
-    value = shown(error.instance)
-    match error.validator:
+    place = str(error.instance_path[-1]) if error.instance_path else "the configuration"
+    value, wanted = shown(error.instance), error.kind.value
+    match error.kind.name:
         case "const":
-            return f"{place} is {value}, but must be {shown(error.validator_value)} here"
+            return f"{place} is {value}, but must be {shown(wanted)} here"
+        case "enum":
+            return f"{place} is {value}, but must be one of {shown(wanted)}"
         case "anyOf":
-            return f"{place} is {value}, which is none of the allowed forms: {_forms(error)}"
+            return f"{place} is {value}, which is none of the allowed forms: {_forms(wanted)}"
         case "format":
-            return f"{place} is {value}, which is not a valid {error.validator_value}"
+            return f"{place} is {value}, which is not a valid {wanted}"
         case "pattern":
-            return f"{place} is {value}, which does not match {error.validator_value}"
+            return f"{place} is {value}, which does not match {wanted}"
+        case "required":
+            return f"{wanted} is missing in {place}"
         case "not":
             return f"{place} is not allowed here"
         case _:
@@ -112,9 +95,9 @@ def _sentence(error: ValidationError) -> str:
             return message if len(message) <= 300 else message[:299] + "…"
 
 
-def _forms(error: ValidationError) -> str:
+def _forms(branches: Iterable[Iterable[ValidationError]]) -> str:
     forms = []
-    for inner in error.context or ():
-        value = inner.validator_value
-        forms.append(", ".join(str(item) for item in value) if isinstance(value, list) else str(value))
+    for inner in chain.from_iterable(branches):
+        value = inner.kind.value
+        forms.append(", ".join(map(str, value)) if isinstance(value, list) else str(value))
     return " or ".join(forms)[:300]
