@@ -18,10 +18,10 @@ from assertions.contracts.judgement import combined
 from assertions.evidence import Evidence
 from assertions.judging.judge import Judge, ModelJudge, Order, read_settings
 from assertions.judging.material import Answer, answers
-from assertions.judging.quotations import FEWEST_WORDS, long_enough, stands_in
 from assertions.judging.replies import BadReply, Verdicts
 from assertions.run_check import judged
 from assertions.verdict import CheckResult, NotEvaluated, Verdict, passed
+from episodes.quotations import FEWEST_WORDS, long_enough, stands_in
 
 NAME = "groundedness"
 NOTHING_CLAIMED = "\u2013"

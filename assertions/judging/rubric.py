@@ -8,9 +8,9 @@ from typing import Any
 from assertions.evidence import Evidence
 from assertions.judging.judge import Judge, ModelJudge, Order, read_settings, refuse_placeholders
 from assertions.judging.material import answer_text
-from assertions.judging.quotations import FEWEST_WORDS, long_enough, same_words, stands_in
 from assertions.judging.replies import BadReply, Finding, Verdicts
 from assertions.verdict import CheckResult, ConfigError, Verdict, failed, passed
+from episodes.quotations import FEWEST_WORDS, long_enough, same_words, stands_in
 
 NAME = "rubric"
 

@@ -174,6 +174,7 @@ def test_two_verdicts_for_one_criterion_decide_nothing() -> None:
         ("", "It was proposed as met without a word of the agent that shows it."),
         ("Sure, which region", 'It was proposed as met, but the agent did not say "Sure, which region".'),
         ("I need a copy.", 'It was proposed as met, but the agent did not say "I need a copy.".'),
+        ("region", 'It was proposed as met, but "region" is too little: three words in a row, or a whole sentence.'),
     ],
 )
 def test_a_proposal_without_the_agents_own_words_is_not_accepted(evidence: str, reason: str) -> None:
