@@ -120,6 +120,10 @@ def _serve(options: argparse.Namespace) -> int:
     except (DataFolderError, GitError, PortError, HandoverError) as error:
         print(f"python -m local: {error}", file=sys.stderr)
         return 1
+    except ImportError as missing:
+        advice = "`npm run eval` installs what the checkout needs"
+        print(f"python -m local: {sys.executable} lacks a package: {missing}; {advice}", file=sys.stderr)
+        return 1
     return 0
 
 

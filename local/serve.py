@@ -10,7 +10,6 @@ import secrets
 import signal
 import socket
 import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -50,6 +49,7 @@ def serve(options: Options) -> None:
 
     Raises:
         DataFolderError, GitError, PortError, HandoverError: it can not be started; nothing is left behind then.
+        ImportError: a package is not installed.
     """
     # Loaded late, as the rest of what serves: whoever only asks for `--help` need not wait for it.
     import uvloop
@@ -102,7 +102,7 @@ def _portal(folder: Any, listener: socket.socket, answer: dict[str, Any]) -> tup
     from local.portal.guard import Tokens
 
     tokens = Tokens(portal=secrets.token_urlsafe(32), service=secrets.token_urlsafe(32))
-    threading.Thread(target=warm_up, name="load validation", daemon=True).start()
+    warm_up()
     answer |= {
         "portalUrl": state.addresses.base,
         "mcpUrl": state.addresses.mcp,

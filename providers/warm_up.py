@@ -75,10 +75,6 @@ def import_all() -> None:
     from models.transport import tls_context
 
     tls_context()
-    # What is loaded stays, so nobody has to look through it again and again for garbage; and an episode makes few
-    # objects that only the collector can free, so it need not look after every 700 of them either.
-    gc.freeze()
-    gc.set_threshold(COLLECT_AFTER)
 
 
 def _try_to_import() -> None:
@@ -87,3 +83,8 @@ def _try_to_import() -> None:
         import_all()
     except ImportError as missing:
         _missing = missing
+        return
+    # What is loaded stays, so nobody has to look through it again and again for garbage; and an episode makes few
+    # objects that only the collector can free, so it need not look after every 700 of them either.
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER)

@@ -1,7 +1,8 @@
-"""Modules of the standard library and of `attrs` that `jsonschema` imports on its way and an assertion never needs.
+"""Modules that `jsonschema` imports on its way and an assertion never needs: the ready-made checks of `attrs`.
 
-They stay ordinary modules: each is the real one, whose code runs when somebody first looks into it
-(`importlib.util.LazyLoader`).
+They stay ordinary modules: each is the real one, whose code runs when somebody imports it again or looks into it
+(`importlib.util.LazyLoader`). Before Python 3.12 that is not safe when two threads do so at once, so nothing belongs
+here that anybody else in an assertion's process uses.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from types import ModuleType
 
-LATE = ("attr.validators", "attrs.validators", "ipaddress", "tempfile", "zipfile")
-"""`tempfile` brings `shutil` and all compressions with it; the ready-made checks of `attr` are a dozen classes."""
+LATE = ("attr.validators", "attrs.validators")
 
 
 class _Finder:

@@ -24,8 +24,6 @@ _SETTINGS = {
     "core.logAllRefUpdates": "false",
     "core.autocrlf": "false",
     "gc.auto": "0",
-    # A commit stays in the small pack that fast-import writes: loose objects would take a second process.
-    "fastimport.unpackLimit": "1",
     "maintenance.auto": "false",
     "protocol.allow": "never",
 }

@@ -25,9 +25,6 @@ NO_COMMIT = "0" * 40
 SEED_TIME = 1_767_225_600
 """2026-01-01T00:00:00Z: the seeded commit is the same on every machine."""
 
-MOST_PACKS = 100
-"""How many packs a repository may have when it is opened."""
-
 _REF = re.compile(r"refs/(heads|pull|tags)/[A-Za-z0-9][A-Za-z0-9._+-]*(/[A-Za-z0-9][A-Za-z0-9._+-]*)*")
 _OID = re.compile(r"[0-9a-f]{40}")
 _PATH_SEGMENT = re.compile(r"[^\0\n/]{1,200}")
@@ -117,9 +114,6 @@ class Repository:
     def prepare(self, seed: Mapping[str, bytes], author: Person) -> list[str]:
         """Remove what a killed git left, make the repository if need be, and seed `main` if it is not there.
 
-        Each commit leaves a pack of its own. When there are many, they are made one: git looks through all of them for
-        an object that is not there.
-
         Returns one sentence for each leftover that was removed. The caller holds the data folder's lock.
         """
         removed = list(self._remove_leftovers())
@@ -127,16 +121,13 @@ class Repository:
         if not made or self.resolve(MAIN) is None:
             self._git.run(["init", "-q", "--bare", "--template=", "--initial-branch=main", str(self._git_dir)])
             self.commit([MAIN], [], seed, "Seed the spokes", author, SEED_TIME)
-        elif len(list(self._git_dir.glob("objects/pack/*.pack"))) > MOST_PACKS:
-            self._git.run(["repack", "-a", "-d", "-k", "-q"])
         return removed
 
     def _remove_leftovers(self) -> Iterator[str]:
         if not self._git_dir.is_dir():
             return
-        locks = ("*.lock", "refs/**/*.lock", "objects/pack/*.keep")
-        halves = ("objects/**/tmp_*", "objects/**/.tmp-*", "fast_import_crash_*")
-        for pattern in (*locks, *halves):
+        patterns = ("*.lock", "refs/**/*.lock", "objects/**/tmp_*", "objects/**/.tmp-*", "fast_import_crash_*")
+        for pattern in patterns:
             for leftover in self._git_dir.glob(pattern):
                 if leftover.is_dir():
                     shutil.rmtree(leftover)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, reduce
 from itertools import chain
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from local.portal.platform_facts import DATA
@@ -54,7 +55,10 @@ def schema_problems(configuration: Any) -> list[Problem]:
     except ValueError as error:
         # Nested without end, or half a character as a name: no JSON that a file could hold.
         return [Problem("", "schema.json", f"the configuration can not be read as JSON: {str(error)[:200]}")]
-    found = {Problem(pointer(*error.instance_path), f"schema.{error.kind.name}", _sentence(error)) for error in errors}
+    found = {
+        Problem(pointer(*error.instance_path), f"schema.{error.kind.name}", _sentence(error, configuration))
+        for error in errors
+    }
     return sorted(found, key=lambda problem: (problem.pointer, problem.rule, problem.message))
 
 
@@ -68,28 +72,41 @@ def _validator() -> Draft202012Validator:
 
 
 def warm_up() -> None:
-    """Load the validation library. Safe to call from a thread."""
+    """Load the validation library.
+
+    Raises:
+        ImportError: it is not installed.
+    """
     _validator()
 
 
-def _sentence(error: ValidationError) -> str:
-    place = str(error.instance_path[-1]) if error.instance_path else "the configuration"
-    value, wanted = shown(error.instance), error.kind.value
+def _sentence(error: ValidationError, configuration: Any) -> str:
+    path, wanted = error.instance_path, error.kind.value
+    place = str(path[-1]) if path else "the configuration"
+
+    def value() -> str:
+        # Not the library's own copy, in which a number that JSON does not know has become null.
+        return shown(reduce(getitem, path, configuration))
+
     match error.kind.name:
         case "const":
-            return f"{place} is {value}, but must be {shown(wanted)} here"
+            return f"{place} is {value()}, but must be {shown(wanted)} here"
         case "enum":
-            return f"{place} is {value}, but must be one of {shown(wanted)}"
+            return f"{place} is {value()}, but must be one of {shown(wanted)}"
+        case "type":
+            return f"{place} is {value()}, but must be of type {' or '.join(wanted)}"
         case "anyOf":
-            return f"{place} is {value}, which is none of the allowed forms: {_forms(wanted)}"
+            return f"{place} is {value()}, which is none of the allowed forms: {_forms(wanted)}"
         case "format":
-            return f"{place} is {value}, which is not a valid {wanted}"
+            return f"{place} is {value()}, which is not a valid {wanted}"
         case "pattern":
-            return f"{place} is {value}, which does not match {wanted}"
+            return f"{place} is {value()}, which does not match {wanted}"
         case "required":
             return f"{wanted} is missing in {place}"
         case "not":
             return f"{place} is not allowed here"
+        case "propertyNames":
+            return f"a name in {place} is not allowed: {error.message[:200]}"
         case _:
             message = error.message
             return message if len(message) <= 300 else message[:299] + "…"

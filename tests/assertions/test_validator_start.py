@@ -42,21 +42,18 @@ def test_a_module_that_only_others_need_runs_when_somebody_looks_into_it(tmp_pat
 import json, sys
 from assertions.validation.schemas import validate
 validate({"type": "object", "format": "date"}, {})
-def ran(): print(json.dumps([name for name in ("shutil", "zlib", "bz2") if name in sys.modules]))
-ran()
-import attr, tempfile, zipfile
-with tempfile.TemporaryFile() as file:
-    zipfile.ZipFile(file, "w").writestr("a", "b")
+def ran(): return type(sys.modules["attr.validators"]).__name__ == "module"
+print(json.dumps(ran()))
+import attr
 @attr.define
 class Number:
     value: int = attr.field(validator=attr.validators.instance_of(int))
 try:
     Number("1")
 except TypeError:
-    print(json.dumps(True))
-ran()
+    print(json.dumps(ran()))
 """
-    assert run(code, tmp_path) == [[], True, ["shutil", "zlib", "bz2"]]
+    assert run(code, tmp_path) == [False, True]
 
 
 def test_whoever_uses_the_library_beside_us_finds_all_its_formats(tmp_path: Path) -> None:

@@ -173,7 +173,6 @@ def test_leftovers_of_a_killed_git_are_removed_and_reported(state: PortalState) 
         "packed-refs.lock",
         "HEAD.lock",
         "objects/pack/tmp_pack_abc",
-        "objects/pack/pack-abc.keep",
         "objects/12/tmp_obj_x",
     ]
     for name in [*stale, "fast_import_crash_77"]:
@@ -196,27 +195,6 @@ def test_a_repository_that_was_killed_while_it_was_made_is_made_again(state: Por
     repository.prepare(seed_spokes(), PORTAL.person)
     assert main_of(repository)
     assert git(repository, "fsck", "--strict") == ""
-
-
-def test_many_packs_become_one_when_the_repository_is_opened_and_nothing_is_lost(
-    state: PortalState, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repository = state.repository
-    base = main_of(repository)
-    made = [
-        repository.commit([f"{BRANCH}-{number}"], [base], {"spokes/x.json": b"%d\n" % number}, "Try", PORTAL.person)
-        for number in range(4)
-    ]
-    repository.update_refs([RefUpdate(f"{BRANCH}-0", made[0], NO_COMMIT)])
-    packs = list(repository.git_dir.glob("objects/pack/*.pack"))
-    monkeypatch.setattr("local.portal.repository.MOST_PACKS", len(packs))
-    repository.prepare(seed_spokes(), PORTAL.person)
-    assert list(repository.git_dir.glob("objects/pack/*.pack")) == packs
-    monkeypatch.setattr("local.portal.repository.MOST_PACKS", 3)
-    repository.prepare(seed_spokes(), PORTAL.person)
-    assert len(list(repository.git_dir.glob("objects/pack/*.pack"))) == 1
-    assert [repository.file(commit, "spokes/x.json") for commit in made] == [b"0\n", b"1\n", b"2\n", b"3\n"]
-    git(repository, "fsck", "--strict")
 
 
 def test_the_reader_is_started_again_when_it_was_killed(state: PortalState) -> None:

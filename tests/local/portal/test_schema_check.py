@@ -56,7 +56,9 @@ def test_both_libraries_find_the_same_rules_broken_at_the_same_places() -> None:
         ({"reviewDate": "2027-02-30"}, 'reviewDate is "2027-02-30", which is not a valid date'),
         ({"colour": "blue"}, "Additional properties are not allowed ('colour' was unexpected)"),
         ({"owner": {}}, "team is missing in owner"),
-        ({"tags": 3}, '3 is not of type "object"'),
+        ({"tags": 3}, "tags is 3, but must be of type object"),
+        ({"tags": float("nan")}, "tags is NaN, but must be of type object"),
+        ({"tags": {"Bad-Name": "x"}}, 'a name in tags is not allowed: "Bad-Name" does not match '),
     ],
 )
 def test_a_sentence_tells_the_place_the_value_and_what_is_allowed(change: dict[str, Any], sentence: str) -> None:
