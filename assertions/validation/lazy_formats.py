@@ -16,8 +16,6 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, cast
 
-from assertions.validation.late_modules import loading_late
-
 # Package: what jsonschema calls in it, and the exceptions that it names (as their built-in base classes).
 _CALLED = {
     "fqdn": ("FQDN",),
@@ -35,16 +33,19 @@ _RAISED: dict[str, dict[str, type[Exception]]] = {
     "isoduration": {"DurationParsingException": ValueError},
 }
 
+_IDLE = ("attr.validators", "attrs.validators", "tempfile", "zipfile")
+"""What is imported on the way, by `attrs` and `importlib.resources`, and not used by them here."""
+
 
 def load() -> Any:
     """The module `jsonschema`; as it is, when somebody else has loaded it already."""
     if "jsonschema" in sys.modules:
         return sys.modules["jsonschema"]
     stand_ins = {name: _stand_in(name) for name in _CALLED if name not in sys.modules and find_spec(name) is not None}
+    stand_ins |= {name: _idle(name) for name in _IDLE if name not in sys.modules}
     sys.modules.update(stand_ins)
     try:
-        with loading_late():
-            return import_module("jsonschema")
+        return import_module("jsonschema")
     finally:
         for name in stand_ins:
             cast(dict[str, Any], sys.modules).pop(name, None)
@@ -56,6 +57,19 @@ def _stand_in(package: str) -> ModuleType:
         setattr(module, name, _late(package, name))
     for name, kind in _RAISED.get(package, {}).items():
         setattr(module, name, kind)
+    return module
+
+
+def _idle(name: str) -> ModuleType:
+    """A module that is loaded, and asked, when somebody looks for anything in it."""
+    module = ModuleType(name)
+
+    def ask(attribute: str) -> Any:
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
+        return getattr(import_module(name), attribute)
+
+    module.__getattr__ = ask  # type: ignore[method-assign]
     return module
 
 

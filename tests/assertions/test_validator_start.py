@@ -37,23 +37,29 @@ loaded()
     assert set(second) == {"isoduration", "arrow"}
 
 
-def test_a_module_that_only_others_need_runs_when_somebody_looks_into_it(tmp_path: Path) -> None:
+def test_modules_that_only_others_need_are_loaded_for_whoever_looks_into_them(tmp_path: Path) -> None:
     code = """
 import json, sys
 from assertions.validation.schemas import validate
 validate({"type": "object", "format": "date"}, {})
-def ran(): return type(sys.modules["attr.validators"]).__name__ == "module"
-print(json.dumps(ran()))
-import attr
+def loaded(): return [name for name in ("attr.validators", "tempfile", "zipfile", "shutil") if name in sys.modules]
+print(json.dumps(loaded()))
+import attr, importlib.resources
 @attr.define
 class Number:
     value: int = attr.field(validator=attr.validators.instance_of(int))
 try:
     Number("1")
 except TypeError:
-    print(json.dumps(ran()))
+    print(json.dumps(loaded()))
+with importlib.resources._common.tempfile.TemporaryFile() as file, __import__("tempfile").TemporaryFile() as other:
+    print(json.dumps(type(file) is type(other)))
+import attr.validators, attrs.validators, tempfile, zipfile
+print(json.dumps([bool(attr.validators.in_), bool(attrs.validators.in_), bool(zipfile.ZipFile)]))
+print(json.dumps(loaded()))
 """
-    assert run(code, tmp_path) == [False, True]
+    everything = ["attr.validators", "tempfile", "zipfile", "shutil"]
+    assert run(code, tmp_path) == [[], ["attr.validators"], True, [True, True, True], everything]
 
 
 def test_whoever_uses_the_library_beside_us_finds_all_its_formats(tmp_path: Path) -> None:
