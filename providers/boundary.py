@@ -103,7 +103,7 @@ class Boundary:
         return model if trace is None else trace.model(role, model)
 
     async def _services(self) -> Endpoints:
-        """The run's services, looked up once for an episode: asking takes two threads and a socket's round trip."""
+        """The run's services, looked up once for an episode: asking takes a thread and a socket's round trip."""
         async with self._looking_up:
             if self._found is None:
                 self._found = await services()

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 # Package: what jsonschema calls in it, and the exceptions that it names (as their built-in base classes).
 _CALLED = {
@@ -47,8 +47,10 @@ def load() -> Any:
     try:
         return import_module("jsonschema")
     finally:
-        for name in stand_ins:
-            cast(dict[str, Any], sys.modules).pop(name, None)
+        # One that was looked into meanwhile has made way for the real module, which stays.
+        for name, stand_in in stand_ins.items():
+            if sys.modules.get(name) is stand_in:
+                del sys.modules[name]
 
 
 def _stand_in(package: str) -> ModuleType:
@@ -69,7 +71,7 @@ def _idle(name: str) -> ModuleType:
             del sys.modules[name]
         return getattr(import_module(name), attribute)
 
-    module.__getattr__ = ask  # type: ignore[method-assign]
+    vars(module)["__getattr__"] = ask
     return module
 
 

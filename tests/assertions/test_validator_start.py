@@ -123,3 +123,20 @@ def test_only_so_many_schemas_are_remembered(tmp_path: Path, monkeypatch: pytest
     known_schemas.remember("last")
     assert [known_schemas.is_known(f"mark {number}") for number in range(5)] == [False, False, False, True, True]
     assert known_schemas.is_known("last")
+
+
+def test_a_module_that_is_looked_into_while_the_library_loads_is_loaded_once(tmp_path: Path) -> None:
+    code = """
+import json, sys
+from importlib import import_module
+from assertions.validation import lazy_formats
+class Curious:
+    def find_spec(self, name, path=None, target=None):
+        if name == "jsonschema.exceptions":
+            import tempfile
+            self.seen = tempfile.TemporaryDirectory
+sys.meta_path.insert(0, curious := Curious())
+lazy_formats.load()
+print(json.dumps(curious.seen is import_module("tempfile").TemporaryDirectory))
+"""
+    assert run(code, tmp_path) == [True]
